@@ -1,17 +1,17 @@
-//! Markers in descriptions that state how mature a field is.
+//! Recognises markers in descriptions that state the maturity of a field.
 
 use crate::model::Maturity;
 
-/// Whether a text may contain a marker: a fast test that only reads its bytes.
+/// Whether a text may contain a marker: a fast test on its bytes.
 pub(super) fn has_marker(text: &str) -> bool {
     ["eta", "lpha", "xperimental", "LPHA", "ETA", "XPERIMENTAL"]
         .iter()
         .any(|part| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some())
 }
 
-/// The maturity that a description states of its own field: "Alpha: …", "(beta)", "+experimental", "This field is alpha".
+/// The maturity that a description states for its field: "Alpha: …", "(beta)", "+experimental", "This field is alpha".
 pub fn marker(description: &str) -> Option<Maturity> {
-    // Most descriptions have none of the words, and a lower-case copy of each would cost more than everything else here.
+    // Most descriptions contain none of the words, and lower-casing each of them would be expensive.
     if !has_marker(description) {
         return None;
     }
@@ -22,7 +22,7 @@ pub fn marker(description: &str) -> Option<Maturity> {
     Some(found.fold(first, |first, next| if next.0 < first.0 { next } else { first }).1)
 }
 
-/// Where a description calls its field by the word, and doesn't merely contain it.
+/// Where a description applies the word to its field, rather than just containing it.
 fn stated(lower: &str, word: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = lower.get(from..)?.find(word).map(|at| from + at) {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_say_nothing_of_the_field() {
+    fn words_that_are_not_about_the_field() {
         for text in [
             "Names the alpha channel of a colour.",
             "Replaces v1alpha1.",

@@ -1,4 +1,4 @@
-//! The three finders of facts: what changed between two bundles, what is wrong with one, and what conversions do.
+//! The three finders of facts: changes between two bundles, problems in one, and conversions.
 
 pub mod change;
 pub mod conversion;

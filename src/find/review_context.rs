@@ -1,4 +1,4 @@
-//! What the finders know beside the bundles, and the maturity and channel of every fact that follow from it.
+//! What the finders know besides the bundles, and the maturity and channel of every fact that follow from it.
 //!
 //! Maturity comes from the configuration, from a marker in a description, or from the standard channel.
 
@@ -25,29 +25,29 @@ pub struct AssignedMaturity {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReviewContext<'a> {
     pub assigned: &'a [AssignedMaturity],
-    /// The bundle of the standard channel: fields in it are standard.
+    /// The bundle of the standard channel: its fields are standard.
     pub standard: Option<&'a Bundle<'a>>,
-    /// The bundle's version is known from a tag or from the command line.
+    /// Whether the bundle's version is known from a tag or the command line.
     pub versioned: bool,
-    /// Some of the old bundle could not be read: what it seems to lack isn't new.
+    /// Whether part of the old bundle couldn't be read, so that what it seems to lack may not be new.
     pub old_incomplete: bool,
-    /// The servers that matter.
+    /// The servers to judge for.
     pub kubernetes: Minors,
 }
 
 impl ReviewContext<'_> {
-    /// Nothing is known but the bundles.
+    /// No information besides the bundles.
     pub const NONE: ReviewContext<'static> =
         ReviewContext { assigned: &[], standard: None, versioned: false, old_incomplete: false, kubernetes: Minors::only(Minor::DEFAULT) };
 
-    /// The field's maturity, or that of the nearest object around it that has one. `None` for a field that isn't declared.
+    /// The maturity of a field, or of its nearest parent that has one. `None` for an undeclared field.
     pub fn field_maturity(&self, crd: &Crd<'_>, version: &Version<'_>, path: &FieldPath) -> Option<Option<Maturity>> {
         let marked = marked(version.schema.as_ref()?, path)?;
         let outside = || matches!(self.in_standard(crd.name, version.name, path), Some(false)).then_some(Maturity::Alpha);
         Some(self.assigned_maturity(crd.name, version.name, path).or(marked).or_else(outside))
     }
 
-    /// The maturity of a CRD: that of the most mature version that clients can use, because it promises most.
+    /// The maturity of a CRD: that of the most mature version that clients can use, because it promises the most.
     fn crd_maturity(&self, crd: &Crd<'_>) -> Option<Maturity> {
         let own = |version: &Version<'_>| {
             self.assigned_maturity(crd.name, version.name, &FieldPath::root()).unwrap_or_else(|| version.maturity())
@@ -83,7 +83,7 @@ impl ReviewContext<'_> {
 
 /// The maturity and channel of the fields, versions and CRDs in a review, or in one bundle.
 ///
-/// Every finder passes its facts through [`Stability::complete`] as it emits them; nobody changes them afterwards.
+/// Every finder passes its facts through [`Stability::complete`] as it emits them; they don't change afterwards.
 pub(super) struct Stability<'r> {
     old: Option<&'r Bundle<'r>>,
     new: &'r Bundle<'r>,
@@ -97,12 +97,12 @@ impl<'r> Stability<'r> {
         Stability { old, new, context, has_channels }
     }
 
-    /// The old bundle comes first, because users rely on it; what is new is only in the new one.
+    /// The old bundle comes first, because users rely on it; anything new is only in the new one.
     fn bundles(&self) -> impl Iterator<Item = &'r Bundle<'r>> {
         self.old.into_iter().chain([self.new])
     }
 
-    /// The same facts, each with the maturity of its field, version or CRD, and with its channel, where they are known.
+    /// Adds the maturity of its field, version or CRD, and its channel, to each fact, as far as they are known.
     pub(super) fn complete(&self, facts: Vec<Fact>) -> Vec<Fact> {
         let mut marked_crds: HashMap<String, bool> = HashMap::new();
         let mut has_maturities = |name: &str| match marked_crds.get(name) {
@@ -135,7 +135,7 @@ impl<'r> Stability<'r> {
             .collect()
     }
 
-    /// Whether any field of a CRD may have a maturity that differs from its version's.
+    /// Whether any field of a CRD may have a different maturity than its version.
     fn has_field_maturities(&self, crd: &str) -> bool {
         let known = !self.context.assigned.is_empty() || self.context.standard.is_some();
         known || self.bundles().flat_map(|bundle| bundle.named(crd)).any(|crd| has_marker(crd.node.source()))
@@ -149,8 +149,8 @@ impl<'r> Stability<'r> {
         self.bundles().find_map(own).flatten()
     }
 
-    /// The old channel of a CRD that moves to another one in the same change. What users relied on is judged by the old channel; what
-    /// is new, or allowed now, by the new one.
+    /// The old channel of a CRD that moves to another one in the same change. What users relied on is judged by the old channel;
+    /// what is new or newly allowed, by the new one.
     fn former_channel(&self, fact: &Fact) -> Option<String> {
         if !self.has_channels || fact.affects.is_empty() || fact.effect == Effect::Widened {
             return None;
@@ -161,7 +161,7 @@ impl<'r> Stability<'r> {
     }
 }
 
-/// The marker nearest to the field on the path from the root, if the field is declared.
+/// The marker nearest to the field on its path from the root, if the field is declared.
 fn marked(schema: &Schema<'_>, path: &FieldPath) -> Option<Option<Maturity>> {
     let mut here = schema.clone();
     let mut found = None;

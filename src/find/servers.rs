@@ -1,4 +1,4 @@
-//! The servers of a range: facts that hold for some of them only say for which, and what each server refuses in a CRD.
+//! Combines facts for a range of servers: each fact records the servers it applies to, and what each server refuses in a CRD.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use crate::model::kubernetes::{Minors, Server};
 use crate::model::{Api, Bundle, Crd, Place};
 use crate::server::crd;
 
-/// A CRD as a server reads it. Nothing is copied for the server that it was read for.
+/// Calls `then` with a CRD as a server reads it. Nothing is copied if it was read for that server.
 pub(super) fn read_by<'t, R>(crd: &Crd<'t>, server: Server, then: impl FnOnce(&Crd<'t>) -> R) -> R {
     if crd.kubernetes.is(server) { then(crd) } else { then(&crd.on(server)) }
 }
 
-/// The facts for all servers of a range; each is found once for servers that can't differ in it.
+/// The facts for all servers of a range; computed once for servers that can't differ.
 pub(super) fn facts_for(range: Minors, mut facts: impl FnMut(Server) -> Vec<Fact>) -> Vec<Fact> {
     match range.last() {
         Some(only) if range == Minors::only(only) => facts(only.into()),
@@ -22,7 +22,7 @@ pub(super) fn facts_for(range: Minors, mut facts: impl FnMut(Server) -> Vec<Fact
     }
 }
 
-/// One list of facts out of those for each server, newest first. The words are those for the newest server.
+/// Merges the facts for each server, newest first. The words are those for the newest server.
 fn merge(range: Minors, answers: Vec<(Minors, Vec<Fact>)>) -> Vec<Fact> {
     if answers.len() == 1 {
         return answers.into_iter().flat_map(|(_, facts)| facts).collect();
@@ -32,7 +32,7 @@ fn merge(range: Minors, answers: Vec<(Minors, Vec<Fact>)>) -> Vec<Fact> {
     for (minors, facts) in answers {
         let mut times: HashMap<String, usize> = HashMap::new();
         for fact in facts {
-            // What one server tolerates another one refuses: these are two facts.
+            // If one server tolerates what another refuses, these are two facts.
             let tolerated = (fact.pre_existing, fact.is(Mark::RefusedAgain));
             let identity = format!("{:?}{:?}{tolerated:?}", fact.identity(), fact.against);
             let twin = times.entry(identity.clone()).or_default();
@@ -53,7 +53,7 @@ fn merge(range: Minors, answers: Vec<(Minors, Vec<Fact>)>) -> Vec<Fact> {
     merged.into_iter().map(limit).collect()
 }
 
-/// The same fact on older servers: anyone who is affected on one of them is affected.
+/// Adds the same fact from older servers: anyone affected on one of them is affected.
 fn join(fact: &mut Fact, older: Fact, minors: Minors) {
     fact.affects = fact.affects.union(older.affects);
     if older.is(Mark::StoredOnly) {
@@ -71,18 +71,18 @@ fn join(fact: &mut Fact, older: Fact, minors: Minors) {
 /// Why no server that the model knows accepts a CRD of the old API.
 const OUTDATED: &str = "apiextensions.k8s.io/v1beta1 was removed in Kubernetes 1.22";
 
-/// What servers say to one CRD when it is created.
+/// How servers respond to creating a CRD.
 #[derive(Debug)]
 pub struct CrdAcceptance {
     pub crd: String,
     pub channel: Option<String>,
     /// The servers that accept it.
     pub accepted: Minors,
-    /// What the others refuse: the first refusal that each of them reports, and the servers on which it is one.
+    /// What the others refuse: the first refusal that each reports, with the servers that report it.
     pub refused: Vec<(Minors, Fact)>,
 }
 
-/// What each of these servers says to each CRD of a bundle.
+/// How each of these servers responds to each CRD of a bundle.
 pub fn acceptance(bundle: &Bundle<'_>, range: Minors) -> Vec<CrdAcceptance> {
     bundle.crds.par_iter().map(|crd| of_crd(crd, range)).collect()
 }
@@ -105,7 +105,7 @@ fn of_crd(crd: &Crd<'_>, range: Minors) -> CrdAcceptance {
     };
     let mut refused: Vec<(Minors, Fact)> = Vec::new();
     for (_, facts) in &answers {
-        // What is refused on the fewest servers says most about these.
+        // The refusal on the fewest servers says most about these.
         if let Some(fact) = facts.iter().min_by_key(|fact| everywhere(fact).count())
             && !refused.iter().any(|(_, known)| known.identity() == fact.identity())
         {

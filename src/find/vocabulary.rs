@@ -1,11 +1,11 @@
-//! Every kind of fact that the finders emit. Tests check that each has its rule, and that no other is emitted.
+//! Every kind of fact that the finders emit. Tests check that each has its rule, and that no others are emitted.
 
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
 
 use Aspect as A;
 use Effect as E;
 
-/// Aspects, each with every one of the effects.
+/// Aspects, each combined with all of the effects.
 type Table = &'static [(&'static [Aspect], &'static [Effect])];
 
 const TYPES: &[Aspect] = &[A::Type, A::IntOrString];
@@ -31,7 +31,7 @@ const COME_AND_GO: &[Effect] = &[E::Added, E::Removed];
 const ALTER: &[Effect] = &[E::Added, E::Removed, E::Changed];
 const DIRECTION: &[Effect] = &[E::Narrowed, E::Widened, E::Changed, E::Undecided];
 
-/// Changes of schema nodes, in a version that both sides have or between two versions.
+/// Changes of schema nodes, in a version on both sides or between two versions.
 const FIELD: Table = &[
     (&[A::Presence], &[E::Added, E::Removed, E::Renamed]),
     (&[A::Required, A::EmbeddedResource, A::CelOptionalOldSelf], COME_AND_GO),
@@ -51,7 +51,7 @@ const FIELD: Table = &[
     (&[A::Deprecation], COME_AND_GO),
     (&[A::Keyword], ALTER),
 ];
-/// Facts that only count inside one version: documentation, and schemas that mean the same.
+/// Facts that only count inside one version: documentation, and equivalent schemas.
 const DOCUMENTATION: Table = &[
     (&[A::Description, A::Annotation], ALTER),
     (&[A::Meaning], &[E::Changed]),
@@ -81,7 +81,7 @@ const DOCUMENTATION: Table = &[
         &[E::Rewritten],
     ),
 ];
-/// Changes of what a version says beside its schema.
+/// Changes of a version besides its schema.
 const VERSION: Table = &[
     (&[A::Presence, A::Served, A::Deprecation, A::Schema, A::StatusSubresource, A::SelectableField], COME_AND_GO),
     (&[A::Storage], &[E::Moved, E::Lossy, E::Unsafe, E::Added, E::Removed]),
@@ -89,7 +89,7 @@ const VERSION: Table = &[
     (&[A::Schema, A::StatusSubresource, A::ScaleSubresource, A::SelectableField], &[E::Rewritten]),
     (&[A::PrinterColumn], &[E::Added, E::Removed, E::Changed, E::Moved]),
 ];
-/// Changes of a CRD outside of its versions.
+/// Changes of a CRD outside its versions.
 const CRD: Table = &[
     (&[A::Presence, A::ShortName, A::Category, A::StoredVersions], COME_AND_GO),
     (&[A::Preferred, A::Api, A::Group, A::Plural, A::Kind], &[E::Changed]),
@@ -100,7 +100,7 @@ const CRD: Table = &[
     (&[A::ConversionWebhook, A::ReviewVersions], ALTER),
 ];
 
-/// What is wrong with a node of a schema: rejected by servers, hazardous, or different between versions.
+/// Problems of a schema node: rejected by servers, hazardous, or different between versions.
 const FIELD_LINT: Table = &[
     (&[A::Type], &[E::Missing, E::Unknown, E::Mismatched, E::Mixed]),
     (&[A::Items], &[E::Missing, E::Invalid, E::Mismatched, E::Unsafe]),
@@ -169,7 +169,7 @@ const CRD_LINT: Table = &[
     (&[A::ReviewVersions], &[E::Missing, E::Invalid, E::Duplicate, E::Unknown, E::Forbidden]),
 ];
 const BUNDLE: Table = &[(&[A::BundleVersion], &[E::Missing, E::Mixed, E::Decreased, E::Mismatched, E::Pending])];
-/// What is wrong with a conversion manifest.
+/// Problems of a conversion manifest.
 const CONVERSION: Table = &[
     (&[A::Coverage], &[E::Unused]),
     (&[A::ConversionWebhook], &[E::Manual]),
@@ -182,7 +182,7 @@ const CONVERSION: Table = &[
     (&[A::Graph], &[E::Duplicate, E::Excessive]),
     (&[A::Tombstone], &[E::Reused]),
 ];
-/// What changed in the configuration, or has no effect in it.
+/// Changes of the configuration, and parts without effect.
 const CONFIG: Table = &[
     (&[A::Policy], &[E::Changed]),
     (&[A::Waiver], &[E::Added, E::Changed, E::Unused, E::Lapsed]),
@@ -214,13 +214,13 @@ pub fn is_listed(fact: &Fact) -> bool {
     CHANGES.iter().chain(OTHERS).any(listed)
 }
 
-/// What the comparison of two bundles emits, each kind once.
+/// The kinds that the comparison of two bundles emits, each once.
 #[cfg(test)]
 pub fn changes() -> impl Iterator<Item = (Subject, Aspect, Effect)> {
     kinds(CHANGES)
 }
 
-/// What every finder emits, each kind once.
+/// The kinds that all finders emit, each once.
 #[cfg(test)]
 pub fn emitted() -> impl Iterator<Item = (Subject, Aspect, Effect)> {
     kinds(CHANGES).chain(kinds(OTHERS))

@@ -1,4 +1,4 @@
-//! What a node accepts: types, values, bounds, formats, counts and compositions.
+//! Compares what a node accepts: types, values, bounds, formats, counts and compositions.
 
 use std::collections::BTreeSet;
 
@@ -15,12 +15,12 @@ use super::types::JsonTypes;
 use super::value_text::{self, names};
 use super::walk::{ChangeWalk, NodePair, Position};
 
-/// Keywords that say which JSON types a node accepts.
+/// Keywords that decide which JSON types a node accepts.
 pub(super) const TYPES: &[Keyword] = &[Keyword::Type, Keyword::IntOrString];
 
 pub(super) const COMPOSITIONS: &[Keyword] = &[Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf, Keyword::Not];
 
-/// One condition that differs, with the keywords that write it.
+/// A condition that differs, with the keywords that express it.
 struct Part {
     aspect: Aspect,
     words: &'static [Keyword],
@@ -28,8 +28,8 @@ struct Part {
 }
 
 impl<'a> ChangeWalk<'a> {
-    /// What became of the values that a node accepts. The comparison of both nodes decides; each condition that differs is a cause as far
-    /// as it makes the same difference by itself.
+    /// Compares the values that a node accepts. The exact comparison of both nodes decides; each condition that differs is reported
+    /// as a cause if it makes the same difference by itself.
     pub(super) fn accepted<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         let comparison = NodeComparison::of(pair, self.demanded_by_scale(pair));
         let moved = changes.has_any(COMPOSITIONS);
@@ -38,7 +38,7 @@ impl<'a> ChangeWalk<'a> {
         let (whole, relations) = comparison.judge(differ.iter().map(|(aspect, _)| *aspect).collect());
         let parts = differ.into_iter().zip(relations).map(|((aspect, words), relation)| Part { aspect, words, relation });
         let parts: Vec<Part> = parts.filter(|part| part.relation != Relation::Equal).collect();
-        // The same values are accepted: every keyword that changed is only written differently, and reported as such at the end.
+        // If the same values are accepted, every changed keyword is only written differently, and reported as such at the end.
         let explained = parts.iter().fold(Relation::Equal, |all, part| all.and(part.relation));
         for part in &parts {
             let fact = self.part_fact(pair, changes, part, &comparison);
@@ -53,7 +53,7 @@ impl<'a> ChangeWalk<'a> {
             (whole, Relation::Equal) => Some(whole),
             _ => None,
         };
-        // Which types are accepted is a fact whatever else is refused.
+        // A change of the accepted types is a fact, whatever else is refused.
         let retyped = parts.iter().any(|part| part.aspect == Aspect::Type);
         if let Some(relation) = unexplained.filter(|relation| !retyped || relation.narrows()) {
             let change = CONDITIONS.iter().find_map(|(_, words)| changes.first(words));
@@ -72,7 +72,7 @@ impl<'a> ChangeWalk<'a> {
         comparison: &NodeComparison<'_, '_, 't>,
     ) -> Fact {
         let own = changes.first(part.words);
-        // A keyword that moved into a clause, or is only there, is shown at the clause.
+        // A keyword that is inside a clause now is shown at the clause.
         let change = own.or_else(|| changes.first(COMPOSITIONS));
         let aspect = match (part.aspect, change.map(|change| change.word)) {
             (_, Some(Keyword::ExclusiveMinimum)) => Aspect::ExclusiveMinimum,
@@ -99,7 +99,7 @@ impl<'a> ChangeWalk<'a> {
         fact = match (part.aspect, values) {
             (Aspect::Type, _) => typed(fact, type_name(&pair.old), type_name(&pair.new)),
             (_, Some((old, new))) => {
-                // The value that went or came, rather than the keyword above it.
+                // Show the removed or added value rather than the keyword above it.
                 if let Some(gone) = only_in(&pair.old, &pair.new).filter(|_| new.is_some()) {
                     fact.before = Some(self.old_place(gone));
                 }
@@ -127,7 +127,7 @@ impl<'a> ChangeWalk<'a> {
         with_audience(fact, part.relation).word(Word::Keyword, name).ratchet(self.ratchet(container))
     }
 
-    /// A node whose old and new types have nothing in common: one fact, whatever else became of it.
+    /// Reports a node whose old and new types have nothing in common: one fact, whatever else changed.
     pub(super) fn retyped<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) -> bool {
         let (old, new) = (JsonTypes::of(&pair.old), JsonTypes::of(&pair.new));
         if !old.and(new).is_empty() {
@@ -151,7 +151,7 @@ impl<'a> ChangeWalk<'a> {
         true
     }
 
-    /// Compares the fields of an object that became a list of such objects, or the reverse.
+    /// Compares the fields of an object that became a list of such objects, or vice versa.
     fn list_of_objects(&mut self, pair: &NodePair<'_, '_>) {
         let (became_list, old, new) = match (object_items(&pair.new, &pair.old), object_items(&pair.old, &pair.new)) {
             (Some(items), _) => (true, pair.old.clone(), items),
@@ -167,7 +167,7 @@ impl<'a> ChangeWalk<'a> {
     }
 }
 
-/// The items of a list, if they are objects with much the same fields as another object.
+/// The items of a list, if they are objects with mostly the same fields as another object.
 fn object_items<'t>(list: &Schema<'t>, object: &Schema<'_>) -> Option<Schema<'t>> {
     let items = list.items()?;
     let are_objects = items.ty() == Some("object") && object.ty() == Some("object") && items.property_count() > 0;
@@ -200,7 +200,7 @@ fn typed(fact: Fact, old: &str, new: &str) -> Fact {
     fact.word(Word::Old, old).word(Word::New, new)
 }
 
-/// A type as people say it.
+/// The name of a type for messages.
 pub(super) fn type_name(schema: &Schema<'_>) -> &'static str {
     if schema.is_int_or_string() {
         return "int-or-string";

@@ -1,6 +1,6 @@
-//! What the objects around a node notice of a change in it: their compositions and enums may constrain nodes far below them.
+//! Finds how a change in a node affects the conditions of its ancestors: compositions and enums may constrain nodes far below them.
 //!
-//! The old and the new node are placed in the same surroundings, and both results are compared exactly.
+//! The old and the new node are placed in the same ancestors, and both results are compared exactly.
 
 use std::sync::Arc;
 
@@ -24,16 +24,16 @@ enum ChildStep<'t> {
     Values,
 }
 
-/// A keyword that looks at a node from above, or from the node itself.
+/// A keyword of an ancestor, or of the node itself, that depends on the node.
 pub(super) struct Notice<'t> {
     pub old: Option<Entry<'t>>,
     pub new: Entry<'t>,
-    /// The steps from the keyword's node down to the node.
+    /// The path from the keyword's node down to the node.
     steps: Vec<ChildStep<'t>>,
 }
 
 impl Notice<'_> {
-    /// The node's part of what a comparison found.
+    /// The node's part of a value that a comparison found.
     pub(super) fn part(&self, found: Sample) -> Option<Sample> {
         let Sample::Sent(mut value) = found else { return self.steps.is_empty().then_some(found) };
         for child_step in &self.steps {
@@ -48,12 +48,12 @@ impl Notice<'_> {
     }
 }
 
-/// What a node may have against one key more.
+/// Keywords that may refuse an additional key.
 pub(super) const MOST: &[Keyword] = &[Keyword::MaxProperties, Keyword::Enum];
-/// What a node may have against one key more or less.
+/// Keywords that may refuse an additional or a missing key.
 pub(super) const KEYS: &[Keyword] = &[Keyword::MaxProperties, Keyword::MinProperties, Keyword::Required, Keyword::Enum];
 
-/// The keyword that looks at which keys a node has, one of its `own` or a composition; the uppermost if there are several.
+/// The keyword that depends on which keys a node has, one of its `own` or a composition; the topmost if there are several.
 pub(super) fn notice<'t>(pair: &NodePair<'_, 't>, own: &[Keyword]) -> Option<Notice<'t>> {
     let mut steps = Vec::new();
     let mut found: Option<Notice<'t>> = None;
@@ -70,7 +70,7 @@ pub(super) fn notice<'t>(pair: &NodePair<'_, 't>, own: &[Keyword]) -> Option<Not
     found
 }
 
-/// How a node compares with another in its place, seen from where it is noticed; rules are left aside.
+/// Compares a node with another in its place, as far as the noticing keyword sees it; rules are ignored.
 pub(super) fn compare<'t>(pair: &NodePair<'_, 't>, notice: Option<&Notice<'t>>, old: Shape, new: Shape) -> Option<Comparison<Sample>> {
     let (mut before, mut after) = (old, new);
     let mut here = pair;
@@ -86,25 +86,25 @@ pub(super) fn compare<'t>(pair: &NodePair<'_, 't>, notice: Option<&Notice<'t>>, 
     if matches!(here.position, Position::Root) {
         return Some(order_roots(&before, &after, pair.budget));
     }
-    // An absent node is never what makes the difference.
+    // An absent node never makes the difference.
     before.default = None;
     after.default = None;
     Some(compare::order(&before, &after, role(here.position), pair.budget))
 }
 
-/// The shape of a node; nothing where a list is too long to be tried.
+/// The shape of a node; `None` if a list is too long to be searched.
 pub(super) fn shape(schema: &Schema<'_>) -> Option<Shape> {
     (!is_oversized(schema.node())).then(|| bounded_shape(schema))
 }
 
-/// Adds a clause without conditions that names a key which nobody declares, so that a comparison tries what becomes of a null in it.
+/// Adds an unrestricted clause for a key that nobody declares, so that the comparison also tries a null under it.
 pub(super) fn name_a_key(shape: &mut Shape, taken: &Shape) {
     let mut names = (0..).map(|n| format!("key{n}"));
     let free = names.find(|name| !shape.properties.contains_key(name) && !taken.properties.contains_key(name));
     shape.all_of.extend(free.map(|name| Shape { properties: [(name, Arc::new(Shape::any(shape.at)))].into(), ..Shape::any(shape.at) }));
 }
 
-/// Whether the objects around a node can refuse a null in it that they didn't see before.
+/// Whether the ancestors of a node can refuse a null in it that they didn't see before.
 pub(super) fn notices_null(pair: &NodePair<'_, '_>) -> bool {
     let (Some(up), Some(child_step)) = (pair.up, child_step(pair)) else { return false };
     let Some(notice) = notice(up, KEYS) else { return false };
@@ -115,7 +115,7 @@ pub(super) fn notices_null(pair: &NodePair<'_, '_>) -> bool {
     compare(up, Some(&notice), seen(false), seen(true)).is_none_or(|order| order.loses != Some(false))
 }
 
-/// The step that leads to a node from the one above it, where the new schema has it there.
+/// The step from a node's parent to the node, if the new schema has it there.
 fn child_step<'t>(pair: &NodePair<'_, 't>) -> Option<ChildStep<'t>> {
     let up = &pair.up?.new;
     let (child_step, child) = match pair.position {
@@ -139,7 +139,7 @@ fn placed(mut outer: Shape, child_step: ChildStep<'_>, child: Shape) -> Shape {
     outer
 }
 
-/// The keyword of an ancestor that looks at the keys of the node to which `steps` lead.
+/// The keyword of an ancestor that depends on the keys of the node at `steps`.
 fn keyword<'t>(schema: &Schema<'t>, steps: &[ChildStep<'t>], own: &[Keyword]) -> Option<Entry<'t>> {
     let own = if steps.is_empty() { own } else { &[Keyword::Enum] };
     let counted = own.iter().find_map(|&word| schema.entry(word).filter(|entry| !entry.value.is_seq() || !entry.value.is_empty()));
@@ -153,7 +153,7 @@ fn keyword<'t>(schema: &Schema<'t>, steps: &[ChildStep<'t>], own: &[Keyword]) ->
     counted.or_else(|| COMPOSITIONS.iter().find_map(|&word| clause(word)))
 }
 
-/// Whether a clause says anything about the node to which `steps` lead.
+/// Whether a clause says anything about the node at `steps`.
 fn looks<'t>(clause: &Schema<'t>, steps: &[ChildStep<'t>]) -> bool {
     let values = || match clause.additional() {
         Additional::Schema(values) => Some(values),

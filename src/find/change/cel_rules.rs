@@ -1,4 +1,4 @@
-//! CEL rules of one node: which came, which went, which only say the same in other words.
+//! Compares the CEL rules of a node: which were added, removed, or only rewritten.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use super::undeclared_keys::Undeclared;
 use super::value_text::{apart, cut};
 use super::walk::{ChangeWalk, NodePair};
 
-/// Most rules of one node that are matched by similarity; beyond that, they count as removed and added.
+/// How many rules of one node are matched by similarity; beyond that, they count as removed and added.
 const MATCHED: usize = 40;
-/// How alike two texts must be to be one rule that was changed.
+/// How similar two texts must be to be one changed rule.
 const ALIKE: f32 = 0.6;
-/// Characters of a rule that a message shows.
+/// How many characters of a rule a message shows.
 const RULE: usize = 120;
-/// Characters of a rule's message that name it.
+/// How many characters of a rule's message are used to name it.
 const NAME: usize = 60;
-/// Characters of a rule that are compared for similarity.
+/// How many characters of a rule are compared for similarity.
 const COMPARED: usize = 400;
 
 impl ChangeWalk<'_> {
@@ -75,7 +75,7 @@ impl ChangeWalk<'_> {
         }
     }
 
-    /// Fields of the node that have another name now: a rule that only follows the renames is the same rule.
+    /// Fields of the node that were renamed: a rule that only follows the renames is the same rule.
     fn renames<'t>(&self, pair: &NodePair<'_, 't>) -> Vec<(&'t str, &'t str)> {
         let lone = |one: &Schema<'t>, other: &Schema<'t>| -> Vec<(Entry<'t>, Schema<'t>)> {
             one.properties().filter(|(entry, _)| other.property(entry.name()).is_none()).collect()
@@ -118,7 +118,7 @@ impl ChangeWalk<'_> {
             .word(Word::Rule, cut(new.text, RULE))
             .word(Word::Old, was)
             .word(Word::New, is);
-        // What authors call a rule says more than its text.
+        // The author's message says more than the rule's text.
         if let (Some(name), true) = (old.cel.text("message"), old.cel.text("message") == new.cel.text("message")) {
             fact = fact.word(Word::Name, cut(name, NAME));
         }
@@ -145,7 +145,7 @@ impl ChangeWalk<'_> {
         let whole = JsonTypes::of(&pair.new).has(JsonTypes::OBJECT) || JsonTypes::of(&pair.new).has(JsonTypes::ARRAY);
         match (relation, rule.is_transition()) {
             (Relation::Equal, _) => fact,
-            // A rule that was lifted may have been what controllers relied on.
+            // Controllers may have relied on a rule that was removed.
             (Relation::Wider, true) => fact.affects(&[Affected::Readers, Affected::Behaviour]),
             (Relation::Wider, false) => fact.affects(&[Affected::Readers]),
             (_, true) => fact.affects(&[Affected::Writers]).ratchet(Ratchet::Never),
@@ -153,7 +153,7 @@ impl ChangeWalk<'_> {
         }
     }
 
-    /// What belongs to a rule that itself is unchanged.
+    /// Compares the attributes of a rule whose expression is unchanged.
     fn attributes<'t>(&mut self, pair: &NodePair<'_, 't>, old: &NodeRule<'t>, new: &NodeRule<'t>) {
         if old.cel.node.same(new.cel.node) {
             return;
@@ -205,7 +205,7 @@ impl ChangeWalk<'_> {
         let mut fact =
             self.keyword_fact(pair, Aspect::CelOptionalOldSelf, effect, before, after).key(new.text).word(Word::Rule, cut(new.text, RULE));
         fact = match effect {
-            // The rule runs on create now, where there is no old value.
+            // The rule now also runs on create, where there is no old value.
             Effect::Added => fact.affects(&[Affected::Writers]).ratchet(Ratchet::Never),
             Effect::Removed => fact.affects(&[Affected::Readers]),
             _ => fact.word(Word::Keyword, name),
@@ -222,14 +222,14 @@ fn entry<'t>(rule: &NodeRule<'t>) -> Option<Entry<'t>> {
     rule.cel.node.entry("rule")
 }
 
-/// The values of the old node, whatever its rules say; `None` where a list is too long to be searched.
+/// The values of the old node, ignoring its rules; `None` if a list is too long to be searched.
 fn values_before(pair: &NodePair<'_, '_>) -> Option<Shape> {
     if is_oversized(pair.old.node()) {
         return None;
     }
     let mut before = bounded_shape(&pair.old);
     before.default = None;
-    // Rules may look at fields that the old schema dropped: no object that it kept has them.
+    // Rules may read fields that the old schema pruned; no stored object has them.
     if Undeclared::both(pair).0 == Undeclared::Pruned {
         let added = pair.new.properties().filter(|(entry, child)| pair.old.property(entry.name()).is_none() && child.default().is_none());
         for (entry, child) in added {
@@ -242,19 +242,19 @@ fn values_before(pair: &NodePair<'_, '_>) -> Option<Shape> {
     Some(before)
 }
 
-/// Whether a rule asks nothing of objects that leave out every field the old schema didn't have.
+/// Whether a rule holds for all objects without the fields that the old schema didn't have.
 fn about_new_fields(pair: &NodePair<'_, '_>, rule: &NodeRule<'_>) -> bool {
     let known = |path: &str| {
         let path = path.strip_prefix("oldSelf").or_else(|| path.strip_prefix("self"))?;
         let fate = Undeclared::both(pair).0;
-        // A rule that fails because a parent is absent rejects requests. Of an update, both objects have what it reads.
+        // A rule that fails because a parent is absent rejects requests. In an update, both objects have what it reads.
         let deeper = || within(&pair.old, &pair.new, path).filter(|_| aspect(rule) == Aspect::CelTransition);
         new_field((&pair.old, fate), &pair.new, path).or_else(deeper)
     };
     rule.always_holds(&known)
 }
 
-/// What a field is that the old schema has, or whose parent may be absent: new, or something that new fields are a part of.
+/// Classifies a field that the old schema has, or whose parent may be absent: new, or containing new fields.
 fn within(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> Option<Known> {
     let path = path.strip_prefix('.')?;
     let (first, rest) = path.find('.').map_or((path, None), |end| (path.get(..end).unwrap_or(path), path.get(end..)));
@@ -275,7 +275,7 @@ fn within(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> Option<Known> {
     }
 }
 
-/// Whether a rule looks at a field that the old schema didn't have.
+/// Whether a rule reads a field that the old schema didn't have.
 fn reads_new_fields(pair: &NodePair<'_, '_>, rule: &NodeRule<'_>) -> bool {
     let fields = crate::cel::reads::reads(rule.text).fields;
     let is_new = |path: String| {
@@ -286,8 +286,8 @@ fn reads_new_fields(pair: &NodePair<'_, '_>, rule: &NodeRule<'_>) -> bool {
     fields.iter().map(ToString::to_string).any(is_new)
 }
 
-/// What objects of before have in a field that the old schema didn't know: nothing, or its default. The path is written `.a.b`, or
-/// `[].a` for what is in items.
+/// What old objects have in a field that the old schema didn't declare: nothing, or its default. The path is written `.a.b`, or
+/// `[].a` for items.
 fn new_field((old, fate): (&Schema<'_>, Undeclared), new: &Schema<'_>, path: &str) -> Option<Known> {
     if let Some(rest) = path.strip_prefix("[]") {
         let (before, after) = (old.items().filter(|items| !items.flag(Keyword::Nullable))?, new.items()?);
@@ -296,22 +296,22 @@ fn new_field((old, fate): (&Schema<'_>, Undeclared), new: &Schema<'_>, path: &st
     let path = path.strip_prefix('.')?;
     let (first, rest) = path.find(['.', '[']).map_or((path, None), |end| (path.get(..end).unwrap_or(path), path.get(end..)));
     let name = crate::cel::name::unescape(first).unwrap_or_else(|| first.to_owned());
-    // Every resource has these, whether or not they are declared.
+    // Every resource has these, declared or not.
     if is_meta(&name) {
         return None;
     }
     let (_, after) = new.property(&name)?;
     match (old.property(&name), rest) {
-        // Under a parent that kept what it didn't declare the field may be there already.
+        // Under a parent that kept undeclared keys, the field may already exist.
         (None, None) if fate != Undeclared::Pruned => None,
-        // Numbers, formats and int-or-string are of other types for CEL than they are written.
+        // In CEL, numbers, formats and int-or-string have other types than as written.
         (None, None)
             if after.default().is_some() && (after.ty() == Some("number") || after.has(Keyword::Format) || after.is_int_or_string()) =>
         {
             None
         }
         (None, None) => after.default().map_or(Some(Known::Absent), |default| Known::is(&default.to_json())),
-        // To ask for a part of what isn't there is an error.
+        // Selecting a field of an absent value is an error.
         (Some((_, before)), Some(rest)) if old.is_required(&name) && !before.flag(Keyword::Nullable) => {
             new_field((&before, Undeclared::of(&before)), &after, rest)
         }
@@ -319,13 +319,13 @@ fn new_field((old, fate): (&Schema<'_>, Undeclared), new: &Schema<'_>, path: &st
     }
 }
 
-/// A rule's text after fields of its node got other names; `None` if it can't follow them.
+/// The text of a rule after fields of its node were renamed; `None` if it can't follow them.
 fn renamed(text: &str, renames: &[(&str, &str)]) -> Option<String> {
     let step = |name: &str| [PathStep::Key(name.into())];
     renames.iter().try_fold(text.to_owned(), |text, (old, new)| crate::cel::rename::rename(&text, &step(old), &step(new)))
 }
 
-/// Takes out of both lists what belongs together, in order: the first of the new ones with the same key.
+/// Removes matching rules from both lists, in order: the first new rule with the same key.
 fn paired<'r, 't, K: Ord>(
     old: &mut Vec<&'r NodeRule<'t>>,
     new: &mut Vec<&'r NodeRule<'t>>,
@@ -351,7 +351,7 @@ fn paired<'r, 't, K: Ord>(
     pairs
 }
 
-/// Takes out of both lists rules that were rewritten: the best matches first, by message or by text.
+/// Removes rewritten rules from both lists: the best matches first, by message or by text.
 fn pair_similar<'r, 't>(old: &mut Vec<&'r NodeRule<'t>>, new: &mut Vec<&'r NodeRule<'t>>) -> Vec<(&'r NodeRule<'t>, &'r NodeRule<'t>)> {
     if old.len() > MATCHED || new.len() > MATCHED {
         return Vec::new();

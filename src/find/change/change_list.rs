@@ -18,10 +18,10 @@ pub(super) struct Changes<'t> {
     list: Vec<Change<'t>>,
 }
 
-/// Keywords that hold schemas of children: the walk goes into them.
+/// Keywords that contain schemas of children, which are compared separately.
 const CHILDREN: &[Keyword] = &[Keyword::Properties, Keyword::Items, Keyword::AdditionalProperties];
 
-/// Lists whose order says nothing.
+/// Lists whose order doesn't matter.
 const SETS: &[Keyword] = &[Keyword::Enum, Keyword::Required, Keyword::ListMapKeys, Keyword::Validations];
 
 fn same(word: Keyword, old: Node<'_>, new: Node<'_>) -> bool {
@@ -87,14 +87,14 @@ impl<'t> Changes<'t> {
         words.iter().for_each(|&word| self.report(word));
     }
 
-    /// The change of this keyword, if no fact has reported it yet; it counts as reported from here on.
+    /// Takes the change of this keyword, if no fact has reported it yet; it counts as reported from then on.
     pub(super) fn take(&mut self, word: Keyword) -> Option<Change<'t>> {
         let change = self.list.iter_mut().find(|change| change.word == word && !change.reported)?;
         change.reported = true;
         Some(*change)
     }
 
-    /// What no fact has reported.
+    /// The changes that no fact has reported.
     pub(super) fn unreported(&self) -> impl Iterator<Item = Change<'t>> + '_ {
         self.list.iter().copied().filter(|change| !change.reported)
     }

@@ -1,4 +1,4 @@
-//! Printer columns and selectable fields of a version.
+//! Compares the printer columns and selectable fields of a version.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::crd::CrdComparison;
 use super::metadata::entries;
 use super::value_text::{cut, names, value};
 
-/// Items of a list by a member that names them; twins are counted.
+/// The items of a list by the member that names them; duplicates are numbered.
 fn named<'t>(list: Option<Node<'t>>, member: &str) -> BTreeMap<(&'t str, usize), Node<'t>> {
     let mut found = BTreeMap::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -37,7 +37,7 @@ impl<'t> CrdComparison<'_, 't> {
                 self.facts.push(fact.key(key.0).word(Word::Name, cut(key.0, 60)));
                 continue;
             };
-            // v1beta1 spells the path in capitals
+            // v1beta1 spells the path `JSONPath`.
             let mut members: Vec<&str> = entries(Some(*before), Some(*column), &["jsonPath", "JSONPath"])
                 .iter()
                 .filter_map(|(old, new)| old.or(*new).map(|entry| entry.name()))

@@ -1,6 +1,6 @@
-//! A node with the clauses that always hold: `allOf`, `anyOf` and `oneOf` with a single clause, double negation.
+//! A node together with the clauses that always apply: `allOf`, `anyOf` and `oneOf` with a single clause, double negation.
 //!
-//! A keyword that moved into such a clause still is that keyword's condition.
+//! A keyword that moved into such a clause is still the same condition.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::model::schema::{Keyword, Schema, Shape};
 use super::types::JsonTypes;
 use super::value_text::canonical;
 
-/// The node itself, then the clauses.
+/// The node itself, followed by the clauses.
 pub(super) struct Conditions<'t> {
     list: Vec<Schema<'t>>,
 }
@@ -30,18 +30,18 @@ impl<'t> Conditions<'t> {
         Conditions { list }
     }
 
-    /// Names that must be there.
+    /// The required names.
     pub(super) fn required(&self) -> BTreeSet<&'t str> {
         self.list.iter().flat_map(|schema| schema.names(Keyword::Required)).collect()
     }
 
-    /// Values that every `enum` names, by their canonical text.
+    /// The values that every `enum` allows, by their canonical text.
     pub(super) fn values(&self) -> Option<BTreeSet<String>> {
         let enums = self.list.iter().filter_map(Schema::enum_values).filter(|values| values.len() > 0);
         enums.map(|values| values.map(canonical).collect::<BTreeSet<_>>()).reduce(|a, b| a.intersection(&b).cloned().collect())
     }
 
-    /// A node of these types with nothing but one condition.
+    /// A shape of these types with a single condition.
     pub(super) fn only(&self, condition: Aspect, types: JsonTypes) -> Shape {
         let mut parts = self.list.iter().enumerate().map(|(index, schema)| only(schema, condition, index == 0));
         let mut node = parts.next().unwrap_or_else(|| unreachable!("the node itself comes first"));
@@ -53,11 +53,11 @@ impl<'t> Conditions<'t> {
     }
 }
 
-/// One condition of a node or a clause, without the clauses of it that are conditions by themselves.
+/// One condition of a node or clause, without nested clauses that are conditions of their own.
 fn only(schema: &Schema<'_>, condition: Aspect, own: bool) -> Shape {
     let any = Shape::any(schema.node().id());
     match condition {
-        // What a node says about its children is not its own condition; what a clause says is.
+        // What a node says about its children isn't its own condition; what a clause says is.
         Aspect::AllOf if own => any,
         Aspect::AllOf => {
             let Shape { properties, items, extra, .. } = Shape::of(schema);

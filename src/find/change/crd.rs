@@ -1,4 +1,4 @@
-//! One CRD on both sides: its names, scope, versions and conversion.
+//! Compares one CRD on both sides: its names, scope, versions and conversion.
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
@@ -7,13 +7,13 @@ use crate::model::{Api, Crd, Place};
 use super::ChangeOptions;
 use super::version::Compared;
 
-/// Facts about one CRD come together here.
+/// Collects the facts about one CRD.
 pub(super) struct CrdComparison<'a, 't> {
     pub old: &'a Crd<'t>,
     pub new: &'a Crd<'t>,
     pub options: &'a ChangeOptions<'a>,
     pub facts: Vec<Fact>,
-    /// Pairs of schemas that are compared already.
+    /// Pairs of schemas that were already compared.
     pub compared: Vec<Compared<'t>>,
 }
 
@@ -63,7 +63,7 @@ impl<'t> CrdComparison<'_, 't> {
         fact
     }
 
-    /// A fact about an attribute of the CRD, at its node on both sides, or at the CRD's name where it is not there.
+    /// A fact about an attribute of the CRD, at its node on both sides, or at the CRD's name if it is missing.
     pub(super) fn crd_fact(&self, aspect: Aspect, effect: Effect, old: Option<Node<'t>>, new: Option<Node<'t>>) -> Fact {
         self.fact(Subject::Crd, aspect, effect)
             .before(self.old_place(old.unwrap_or(self.old.name_node)))
@@ -107,7 +107,7 @@ impl<'t> CrdComparison<'_, 't> {
 
     fn names(&mut self) {
         let (old, new) = (&self.old.names, &self.new.names);
-        // That servers refuse the update is found where updates are looked at.
+        // That servers refuse the update is reported with the updates.
         let another: &[Affected] = &[Affected::Writers, Affected::Readers];
         let lists: &[Affected] = &[Affected::Readers];
         let lower = |crd: &Crd<'t>| crd.kind().to_ascii_lowercase();
@@ -130,7 +130,7 @@ impl<'t> CrdComparison<'_, 't> {
                 () if before.is_some() != after.is_some() => Effect::Rewritten,
                 () => continue,
             };
-            // A name that follows the kind changes with it, and is reported with it.
+            // A name derived from the kind changes with it, and is reported with it.
             if before.is_none() && after.is_none() {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What the words around a schema say: which sentence changed, and whether a promise, a unit or a default changed with it.
+//! Compares descriptions: which sentence changed, and whether a promise, a unit or a default changed with it.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
 use super::value_text::cut;
 
-/// Longest sentence that a message shows.
+/// The longest sentence that a message shows.
 const SENTENCE: usize = 160;
 
 /// The sentences that differ, old and new.
@@ -17,10 +17,10 @@ pub(super) struct TextDifference {
     pub meaning: bool,
 }
 
-/// `None` where both texts say the same in other line breaks.
+/// Returns `None` if the texts differ only in line breaks.
 pub(super) fn difference(old: &str, new: &str) -> Option<TextDifference> {
     let (old, new) = (sentences(old), sentences(new));
-    // As `&str`, like all texts that are compared: the program holds the algorithms once for each type.
+    // Compared as `&str` like all other texts, so that the diff algorithms are compiled only once.
     let before: Vec<&str> = old.iter().map(String::as_str).collect();
     let after: Vec<&str> = new.iter().map(String::as_str).collect();
     let (mut gone, mut come) = (Vec::new(), Vec::new());
@@ -42,7 +42,7 @@ pub(super) fn difference(old: &str, new: &str) -> Option<TextDifference> {
     Some(TextDifference { old: shown(&gone, &differs), new: shown(&come, &differs), meaning })
 }
 
-/// The first sentence with a word that makes the difference, else simply the first.
+/// The first sentence with a word that makes the difference, or else the first one.
 fn shown(list: &[&str], differs: &dyn Fn(&String) -> bool) -> String {
     let telling = list.iter().find(|sentence| signals(std::slice::from_ref(*sentence)).keys().any(differs));
     let first = telling.or(list.first()).map(|sentence| cut(sentence, SENTENCE)).unwrap_or_else(|| "nothing".to_owned());
@@ -52,7 +52,7 @@ fn shown(list: &[&str], differs: &dyn Fn(&String) -> bool) -> String {
     }
 }
 
-/// A text cut into sentences and list items, white space aside.
+/// Splits a text into sentences and list items, ignoring white space.
 fn sentences(text: &str) -> Vec<String> {
     let mut list = Vec::new();
     for block in text.split("\n\n").flat_map(|block| block.split("\n- ").flat_map(|item| item.split("\n* "))) {
@@ -110,7 +110,7 @@ const UNITS: &[&str] = &[
     "bits",
 ];
 
-/// Promises, units and defaults in a text, counted.
+/// Counts promises, units and defaults in a text.
 fn signals(sentences: &[&str]) -> BTreeMap<String, u32> {
     let mut found = BTreeMap::new();
     for sentence in sentences {
@@ -122,7 +122,7 @@ fn signals(sentences: &[&str]) -> BTreeMap<String, u32> {
             if told {
                 *found.entry(small.clone()).or_default() += 1;
             }
-            // "defaults to X", "default is X", "default: X": the next few words are the value
+            // "defaults to X", "default is X", "default: X": the next few words are the value.
             rest = if small.starts_with("default") { 4 } else { u8::saturating_sub(rest, 1) };
             let value =
                 rest > 0 && !small.starts_with("default") && !matches!(small.as_str(), "" | "to" | "is" | "value" | "the" | "a" | "of");

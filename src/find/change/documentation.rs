@@ -1,4 +1,4 @@
-//! Documentation of a node, and keywords that no other fact has reported.
+//! Compares the documentation of a node, and keywords that no other fact has reported.
 
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Word};
 use crate::model::schema::Keyword;
@@ -45,7 +45,7 @@ impl ChangeWalk<'_> {
         });
     }
 
-    /// Keywords that changed without any effect, and keys that no schema has.
+    /// Reports keywords that changed without any effect, and unknown keys.
     pub(super) fn remaining_keywords<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         for change in changes.unreported() {
             let aspect = aspect(change.word);
@@ -94,7 +94,7 @@ pub(super) fn presence(old: bool, new: bool) -> Effect {
 /// The sentence that announces the deprecation.
 fn deprecation_notice(description: &str) -> String {
     let at = description.to_ascii_lowercase().find("deprecated").unwrap_or(0);
-    // From the start of the line or sentence that holds the word.
+    // From the start of the line or sentence that contains the word.
     let start = description.get(..at).and_then(|before| before.rfind(['.', '\n'])).map_or(0, |dot| dot + 1);
     value_text::cut(description.get(start..).unwrap_or(description).trim(), 120)
 }

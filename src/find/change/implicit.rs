@@ -1,5 +1,5 @@
-//! What every resource has, declared or not: `apiVersion`, `kind` and `metadata` are kept and checked by the server itself, so that
-//! declaring them only narrows what they may be.
+//! Implicit fields of every resource: `apiVersion`, `kind` and `metadata` are kept and checked by the server even if undeclared, so
+//! declaring them can only restrict them.
 
 use std::sync::LazyLock;
 
@@ -32,9 +32,9 @@ pub(super) fn property(pair: &NodePair<'_, '_>, name: &str) -> Option<Entry<'sta
     documents.first()?.tree.as_ref().ok()?.root().entry(name)
 }
 
-/// Whether the server itself sees to it that a key is there, which is demanded now or was before.
+/// Whether the server ensures that a key exists which is required now (or was before).
 pub(super) fn is_present(pair: &NodePair<'_, '_>, name: &str, now: bool) -> bool {
-    // The side that doesn't demand it must have it all the same.
+    // The side that doesn't require it must still have it.
     let other = if now { &pair.old } else { &pair.new };
     match name {
         "apiVersion" | "kind" => pair.up.is_none() || other.flag(Keyword::EmbeddedResource),

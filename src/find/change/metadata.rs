@@ -1,4 +1,4 @@
-//! Labels, annotations and everything else in a CRD document outside of its specification.
+//! Compares labels, annotations and everything else in a CRD document outside its spec.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::crd::CrdComparison;
 use super::documentation::presence;
 use super::value_text::{cut, value};
 
-/// Kept by the server, not by the author.
+/// Written by the server, not by the author.
 const OWNED: &[&str] = &[
     "name",
     "annotations",
@@ -23,7 +23,7 @@ const OWNED: &[&str] = &[
     "selfLink",
     "uid",
 ];
-/// Keys of a CRD document, of its specification and of its names, in both forms of the API.
+/// Keys of a CRD document, of its spec and of its names, in both versions of the API.
 const DOCUMENT: &[&str] = &["apiVersion", "kind", "metadata", "spec", "status"];
 const SPEC: &[&str] = &[
     "group",
@@ -77,10 +77,10 @@ impl<'t> CrdComparison<'_, 't> {
         self.facts.push(if graduates { fact.mark(Mark::Graduates) } else { fact });
     }
 
-    /// Which versions objects may be stored at, where a side is a dump of a live CRD.
+    /// Compares the stored versions, if both sides are dumps of a live CRD.
     fn stored_versions(&mut self) {
         let (old, new) = (&self.old.stored_versions, &self.new.stored_versions);
-        // A manifest has no status; only two dumps can be compared.
+        // A manifest has no status, so only two dumps can be compared.
         if old.is_empty() || new.is_empty() {
             return;
         }
@@ -95,10 +95,10 @@ impl<'t> CrdComparison<'_, 't> {
         }
     }
 
-    /// Keys that no CRD has.
+    /// Reports keys that no CRD has.
     pub(super) fn keywords(&mut self) {
         let names = |crd: &Crd<'t>| crd.spec.get("names");
-        // v1beta1 writes one schema for all versions
+        // v1beta1 has one schema for all versions.
         let validation = |crd: &Crd<'t>| crd.spec.get("validation");
         for (known, old, new) in [
             (DOCUMENT, Some(self.old.node), Some(self.new.node)),
@@ -113,7 +113,7 @@ impl<'t> CrdComparison<'_, 't> {
     }
 }
 
-/// Entries of two mappings that differ, by name; a null value counts as absent.
+/// Entries that differ between two mappings, by name; null counts as absent.
 pub(super) fn entries<'t>(old: Option<Node<'t>>, new: Option<Node<'t>>, known: &[&str]) -> Vec<(Option<Entry<'t>>, Option<Entry<'t>>)> {
     let list = |map: Option<Node<'t>>| {
         map.into_iter().flat_map(Node::entries).filter(|entry| !entry.value.is_null() && !known.contains(&entry.name()))

@@ -1,6 +1,6 @@
-//! Two bundles come in; facts about every change between them go out, in a fixed order.
+//! Compares two bundles, and emits facts about every change between them in a fixed order.
 //!
-//! CRDs are paired by name, channel and file, versions by name, schema nodes by their path. Nothing is judged here.
+//! CRDs are paired by name, channel and file, versions by name, schema nodes by path. Nothing is judged here.
 
 mod accepted_values;
 mod ancestors;
@@ -41,9 +41,9 @@ use crate::model::{Bundle, Crd};
 
 #[derive(Debug, Clone, Copy)]
 pub struct ChangeOptions<'a> {
-    /// How alike, in percent, a removed and an added property must be to be one renamed property.
+    /// How similar, in percent, a removed and an added property must be to count as one renamed property.
     pub rename_threshold: u32,
-    /// Whether breaks are shown by objects, and those that no object can show are left out.
+    /// Whether to search for an object that shows each break, and to drop breaks that no object can show.
     pub witnesses: bool,
     pub context: ReviewContext<'a>,
 }
@@ -54,17 +54,17 @@ impl Default for ChangeOptions<'_> {
     }
 }
 
-/// A CRD of either side, or of both.
+/// A CRD on one or both sides.
 #[derive(Clone, Copy)]
 struct Sides<'b, 't> {
     old: Option<&'b Crd<'t>>,
     new: Option<&'b Crd<'t>>,
-    /// The CRD of another channel that the new one is compared with already.
+    /// The CRD of another channel that the new one was already compared with.
     beside: Option<&'b Crd<'t>>,
 }
 
 impl Sides<'_, '_> {
-    /// The facts for a server.
+    /// The facts for one server.
     fn facts_on(&self, server: Server, options: &ChangeOptions<'_>) -> Vec<Fact> {
         let sides = [self.old, self.new, self.beside];
         if sides.into_iter().flatten().all(|crd| crd.kubernetes.is(server)) {
@@ -92,7 +92,7 @@ impl Sides<'_, '_> {
     }
 }
 
-/// Every change from `old` to `new`. The result doesn't depend on the number of threads, nor on the order of files or keys.
+/// Finds every change from `old` to `new`. The result doesn't depend on the number of threads, nor on the order of files or keys.
 pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &ChangeOptions<'_>) -> Vec<Fact> {
     let stability = Stability::new(Some(old), new, &options.context);
     let facts: Vec<Vec<Fact>> = pairs(old, new)
@@ -102,7 +102,7 @@ pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &ChangeOptions<'_>) -> 
     facts.into_iter().flatten().collect()
 }
 
-/// The version that clients of a removed one move to, and everything in which it differs.
+/// Finds the version that clients of a removed version move to, and all differences between the two.
 pub fn successor<'t>(old: &Crd<'t>, new: &Crd<'t>, gone: &str, options: &ChangeOptions<'_>) -> Option<(String, Vec<Fact>)> {
     let before = old.version(gone)?;
     let after = version::successor(new, before)?;
@@ -111,7 +111,7 @@ pub fn successor<'t>(old: &Crd<'t>, new: &Crd<'t>, gone: &str, options: &ChangeO
     Some((after.name.to_owned(), review.facts))
 }
 
-/// CRDs by name, those of one channel together; what is left over of one name is paired in order of its channel.
+/// Pairs CRDs by name and channel; those left over with the same name are paired in the order of their channels.
 fn pairs<'b, 't>(old: &'b Bundle<'t>, new: &'b Bundle<'t>) -> Vec<Sides<'b, 't>> {
     let mut pairs = Vec::new();
     let (mut left, mut right) = (old.crds.as_slice(), new.crds.as_slice());
@@ -123,7 +123,7 @@ fn pairs<'b, 't>(old: &'b Bundle<'t>, new: &'b Bundle<'t>) -> Vec<Sides<'b, 't>>
     pairs
 }
 
-/// Bundles are sorted by name and channel: takes the run of one name off the front.
+/// Takes the CRDs with one name off the front; bundles are sorted by name and channel.
 fn take<'b, 't>(crds: &mut &'b [Crd<'t>], name: &str) -> &'b [Crd<'t>] {
     let count = crds.iter().take_while(|crd| crd.name == name).count();
     let (run, rest) = crds.split_at_checked(count).unwrap_or((crds, &[]));
@@ -131,13 +131,13 @@ fn take<'b, 't>(crds: &mut &'b [Crd<'t>], name: &str) -> &'b [Crd<'t>] {
     run
 }
 
-/// CRDs of one name: each new one with its counterpart, copies of one channel with the one in the most similar file.
+/// Pairs the CRDs of one name: each new one with its counterpart, copies in one channel with the one in the most similar file.
 fn pair_channels<'b, 't>(old: &'b [Crd<'t>], new: &'b [Crd<'t>], pairs: &mut Vec<Sides<'b, 't>>) {
     let sides = |old, new| Sides { old, new, beside: None };
     let mut left: Vec<&'b Crd<'t>> = old.iter().collect();
     let mut lone = Vec::new();
     for after in new {
-        // A copy that is new, or that became different, replaces what clusters have as well.
+        // A copy that is new or became different also replaces what clusters have.
         match after.counterpart(left.iter().copied()).or_else(|| after.counterpart(old)) {
             Some(before) => {
                 left.retain(|other| !std::ptr::eq(*other, before));
@@ -146,7 +146,7 @@ fn pair_channels<'b, 't>(old: &'b [Crd<'t>], new: &'b [Crd<'t>], pairs: &mut Vec
             None => lone.push(after),
         }
     }
-    // The standard channel is what a bundle without channels becomes, and the reverse.
+    // A bundle without channels corresponds to the standard channel.
     left.sort_by_key(|crd| std::cmp::Reverse(crd.track()));
     lone.sort_by_key(|crd| std::cmp::Reverse(crd.track()));
     let mut lone = lone.into_iter();
@@ -159,7 +159,7 @@ fn pair_channels<'b, 't>(old: &'b [Crd<'t>], new: &'b [Crd<'t>], pairs: &mut Vec
     pairs.extend(lone.map(|after| sides(None, Some(after))));
 }
 
-/// Clusters that had the CRD of a channel or file that is gone get another one, and keep their objects.
+/// Pairs a CRD whose channel or file was removed: its clusters get another one, and keep their objects.
 fn moved<'b, 't>(before: &'b Crd<'t>, old: &'b [Crd<'t>], new: &'b [Crd<'t>]) -> Option<Sides<'b, 't>> {
     let others = new.iter().filter(|after| after.track().feature_set == before.track().feature_set);
     let after = before.counterpart(new).or_else(|| others.max_by_key(|after| after.track()))?;

@@ -1,4 +1,4 @@
-//! The verdict on what two nodes accept as a whole, by the exact comparison of their shapes.
+//! Compares what two nodes accept as a whole, by the exact comparison of their shapes.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use super::walk::{NodePair, Position};
 #[derive(Debug, Clone)]
 pub(super) struct AcceptedChange {
     pub relation: Relation,
-    /// What the old node accepts and the new one doesn't.
+    /// A value that the old node accepts and the new one doesn't.
     pub lost: Option<Sample>,
     /// Why it is undecided.
     pub reason: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct AcceptedChange {
 impl AcceptedChange {
     fn of(order: Comparison<Sample>) -> Self {
         let relation = match (order.relation, order.loses) {
-            // Nothing is lost, and additional values affect only readers.
+            // Nothing is lost, and additional values only affect readers.
             (Relation::Undecided, Some(false)) => Relation::Wider,
             (relation, _) => relation,
         };
@@ -40,12 +40,12 @@ impl AcceptedChange {
     }
 }
 
-/// Two nodes at the same place, compared as a whole and condition by condition; their children are left aside.
+/// Two nodes at the same place, compared as a whole and condition by condition, without their children.
 pub(super) struct NodeComparison<'p, 'f, 't> {
     pair: &'p NodePair<'f, 't>,
     old: Side<'t>,
     new: Side<'t>,
-    /// What is demanded of the node beside its schema, before and after.
+    /// What is required of the node besides its schema, before and after.
     demanded: Option<Shape>,
 }
 
@@ -70,12 +70,12 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         NodeComparison { pair, old: Side::of(&pair.old, pair.position), new: Side::of(&pair.new, pair.position), demanded }
     }
 
-    /// Values that the enums of both sides name.
+    /// The values that the enums of both sides allow.
     pub(super) fn values(&self) -> (Option<BTreeSet<String>>, Option<BTreeSet<String>>) {
         (self.old.conditions.values(), self.new.conditions.values())
     }
 
-    /// Whether a condition is written differently, be it at the node or in a clause that always holds.
+    /// Whether a condition is written differently, at the node or in a clause that always applies.
     pub(super) fn differs(&self, condition: Aspect) -> bool {
         if condition == Aspect::Type {
             return self.old.types != self.new.types;
@@ -84,7 +84,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         !is_same(&old, &new, self.pair.budget)
     }
 
-    /// What became of the values that the node accepts, and how much of that is due to each of these conditions.
+    /// Compares the values that the node accepts, and how much each of these conditions contributes.
     pub(super) fn judge(&self, conditions: Vec<Aspect>) -> (AcceptedChange, Vec<Relation>) {
         let whole = self.whole();
         let alone = conditions.len() == 1;
@@ -107,20 +107,20 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
             *part = match whole.relation {
                 Relation::Undecided => *part,
                 relation if alone => relation,
-                // A keyword narrows nothing where another one refuses the same values already.
+                // A keyword refuses nothing new if another one already refuses the same values.
                 relation => Relation::of(part.narrows() && relation.narrows(), widens(*part) && widens(relation)),
             };
         }
         (whole, parts)
     }
 
-    /// Compares the nodes with all conditions; or the reason why that says nothing.
+    /// Compares the nodes with all conditions, or returns why that isn't conclusive.
     fn whole(&self) -> Result<AcceptedChange, Option<String>> {
         if is_oversized(self.pair.old.node()) || is_oversized(self.pair.new.node()) {
             return Err(Some(format!("a list of more than {MAX_LIST} items")));
         }
         let counts = [Aspect::MinProperties, Aspect::MaxProperties];
-        // Keys that no schema declares count as well.
+        // Undeclared keys count as well.
         if is_reserved(self.pair) && counts.into_iter().any(|count| self.differs(count)) {
             return Err(None);
         }
@@ -130,14 +130,14 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         Ok(AcceptedChange::of(self.compare(&old, &new, self.old.types.has(JsonTypes::ARRAY) || self.new.types.has(JsonTypes::ARRAY))))
     }
 
-    /// Both nodes with nothing different but what a value must be: nulls, defaults, undeclared keys and rules have facts of their own.
-    /// Without rules more is accepted on both sides, so no loss is hidden.
+    /// Both nodes, differing only in which values they accept: nulls, defaults, undeclared keys and rules have their own facts.
+    /// Without rules both sides accept more, so no loss is hidden.
     fn shapes(&self) -> (Shape, Shape) {
         let mut old = bounded_shape(&self.pair.old);
         old.default = None;
         old.nullable = false;
         old.rules.clear();
-        // Names that only one side requires have a fact already; here both require them.
+        // Names that only one side requires already have a fact; here both require them.
         let required = [&self.old, &self.new].into_iter().flat_map(|side| side.conditions.required());
         old.required = required.map(str::to_owned).collect();
         let mut constraints = Shape::local(&self.pair.new);
@@ -152,7 +152,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         (old, new)
     }
 
-    /// Both nodes with nothing but one condition, and the types that they share.
+    /// Both nodes with only one condition, and the types that they share.
     fn only(&self, condition: Aspect) -> (Shape, Shape) {
         let types = self.old.types.and(self.new.types);
         (self.old.conditions.only(condition, types), self.new.conditions.only(condition, types))
@@ -163,7 +163,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         Relation::of(!new.covers(old), !old.covers(new))
     }
 
-    /// What one condition alone refuses or accepts now.
+    /// Compares one condition by itself.
     fn part(&self, condition: Aspect) -> Relation {
         if condition == Aspect::Enum {
             return match self.values() {
@@ -177,7 +177,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         }
         let order = self.compare(&old, &new, self.old.types.and(self.new.types).has(JsonTypes::ARRAY));
         match (AcceptedChange::of(order.clone()).relation, order.gains) {
-            // What is written more strictly counts as narrower, even where no value is found that shows it.
+            // A stricter keyword counts as accepting fewer values, even if no example is found.
             (Relation::Undecided, Some(false)) => Relation::Narrower,
             (relation, _) => relation,
         }

@@ -1,4 +1,4 @@
-//! What becomes of an explicit null, of an absent value, and of keys that lists are merged by.
+//! Compares the handling of explicit nulls, absent values, and keys that lists are merged by.
 
 use crate::compare::completed;
 use crate::model::fact::{Affected, Aspect, Effect, Mark, Ratchet, Word};
@@ -11,11 +11,11 @@ use super::change_list::Changes;
 use super::value_text;
 use super::walk::{ChangeWalk, NodePair, Position};
 
-/// What the server makes of `field: null`.
+/// How the server treats `field: null`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Null {
     Kept,
-    /// Deleted before validation.
+    /// Removed before validation.
     Dropped,
     /// Replaced by the default.
     Defaulted,
@@ -23,14 +23,14 @@ enum Null {
 }
 
 impl Null {
-    /// `read`: by the scale subresource, which takes no null that was kept.
+    /// `read`: by the scale subresource, which refuses a null that was kept.
     fn of(schema: &Schema<'_>, position: Position, read: bool) -> Null {
         let has_enum = schema.enum_values().is_some_and(|values| values.len() > 0);
         let required = matches!(position, Position::Property { was_required: true, is_required: true });
         let null_position = if matches!(position, Position::Item | Position::Root) { NullPosition::Item } else { NullPosition::Key };
         let is_nullable = schema.flag(Keyword::Nullable);
         match NullFate::of(is_nullable, schema.default().is_some(), null_position) {
-            // A nullable node that has an enum itself refuses null, whether or not the enum names it.
+            // A nullable node with its own enum refuses null, whether or not the enum contains it.
             NullFate::Kept if !is_nullable || has_enum || read => Null::Refused,
             NullFate::Kept => Null::Kept,
             NullFate::Defaulted => Null::Defaulted,
@@ -82,7 +82,8 @@ impl ChangeWalk<'_> {
         self.push(fact);
     }
 
-    /// Whether the last enum fact says less than what became of null: it widened while null is refused now, or the reverse.
+    /// Whether the last enum fact contradicts the change for null: it accepts more values although null is refused now, or vice
+    /// versa.
     fn enum_hides(&self, relation: Relation) -> bool {
         let last = self.drafts.last().map(|found| &found.fact).filter(|fact| fact.aspect == Aspect::Enum && fact.path == self.old_path);
         match last.map(|fact| fact.effect) {
@@ -101,13 +102,13 @@ impl ChangeWalk<'_> {
         };
         let nullable = |schema: &Schema<'t>| schema.flag(Keyword::Nullable);
         let (effect, affects): (Effect, &[Affected]) = match (change.old, change.new) {
-            // An item or a value of a map is never absent: a default replaces null, and null stays where it is allowed.
+            // An item or map value is never absent: a default replaces null, and null stays if it is allowed.
             _ if matches!(pair.position, Position::Item | Position::Value) && nullable(&pair.old) && nullable(&pair.new) => {
                 (Effect::Rewritten, &[])
             }
-            // Absent was refused before, or is refused now: the default only decides who may leave it out.
+            // An absent value was refused before, or is refused now: the default only decides who may omit it.
             (None, _) if was_required => (Effect::Widened, &[Affected::Readers]),
-            // An item is never absent, and without a default a null is refused.
+            // An item is never absent, and without a default null is refused.
             (None, _) if pair.position == Position::Item && !pair.old.flag(Keyword::Nullable) => (Effect::Widened, &[Affected::Readers]),
             (_, None) if pair.position == Position::Item && !pair.new.flag(Keyword::Nullable) => {
                 (Effect::Narrowed, &[Affected::Writers, Affected::Stored])
@@ -130,7 +131,7 @@ impl ChangeWalk<'_> {
         self.push(fact);
     }
 
-    /// Keywords that decide how server-side apply merges, and what embedded objects must be.
+    /// Compares keywords that decide how server-side apply merges, and what embedded objects must be.
     pub(super) fn merge_keywords<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         let list_type = |schema: &Schema<'t>| schema.text(Keyword::ListType).unwrap_or("atomic");
         let map_type = |schema: &Schema<'t>| schema.text(Keyword::MapType).unwrap_or("granular");
@@ -181,7 +182,7 @@ impl ChangeWalk<'_> {
         if old != new
             && let Some(change) = changes.take(Keyword::EmbeddedResource)
         {
-            // What preserves keeps them all the same, and demands nothing of them any more.
+            // A node that preserves unknown fields still keeps them, but no longer requires anything of them.
             let kept = pair.old.preserves_unknown() && pair.new.preserves_unknown() && pair.new.property("metadata").is_none();
             let (aspect, effect) = match (new, kept) {
                 (true, _) => (Aspect::EmbeddedResource, Effect::Added),
@@ -192,7 +193,7 @@ impl ChangeWalk<'_> {
             let fact = match new {
                 true => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never),
                 false if kept => fact.affects(&[Affected::Readers]),
-                // Its metadata, apiVersion and kind are no longer kept from pruning.
+                // Its metadata, apiVersion and kind are no longer protected from pruning.
                 false => fact.affects(&[Affected::Data]),
             };
             self.push(fact);
@@ -200,17 +201,18 @@ impl ChangeWalk<'_> {
     }
 }
 
-/// The default with the defaults that its own schema sets inside it.
+/// The default, completed with the defaults that its own schema sets inside it.
 fn filled(schema: &Schema<'_>) -> Option<serde_json::Value> {
     Some(completed(&schema.default()?.to_json(), &Shape::of(schema)))
 }
 
-/// Whether the objects around a node notice that a null is there: by a CEL rule, a count of keys or a composition.
+/// Whether the ancestors of a node notice a null in it: by a CEL rule, a count of keys or a composition.
 fn noticed(pair: &NodePair<'_, '_>) -> bool {
     mentioned(pair) || ancestors::notices_null(pair)
 }
 
-/// Whether a rule above a node names it. An item or a map value has no name, so every rule up to the next name may see it.
+/// Whether a rule of an ancestor mentions a node. An item or map value has no name, so every rule up to the next named field may
+/// see it.
 fn mentioned(pair: &NodePair<'_, '_>) -> bool {
     let mut here = pair;
     let mut name = "";
@@ -237,7 +239,7 @@ fn fate(null: Null) -> &'static str {
     }
 }
 
-/// Whether a value is what Go programs read where there is none.
+/// Whether a value is Go's zero value for an absent field.
 fn is_zero(value: &serde_json::Value) -> bool {
     use serde_json::Value;
     match value {
@@ -246,7 +248,7 @@ fn is_zero(value: &serde_json::Value) -> bool {
         Value::Number(number) => number.as_f64() == Some(0.0),
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
-        // An object that is there has defaults of its own, and Go tells a nil pointer from an empty struct.
+        // An object that exists has its own defaults, and Go distinguishes a nil pointer from an empty struct.
         Value::Object(_) => false,
     }
 }

@@ -1,4 +1,4 @@
-//! Which properties an object has, and which of them must be there: added, removed, renamed, required.
+//! Compares the properties of an object, and which of them are required: added, removed, renamed, required.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use super::walk::{ChangeWalk, NodePair, Position};
 
 type Property<'t> = (Entry<'t>, Schema<'t>);
 
-/// Keywords that say which names must be there.
+/// Keywords that can require names.
 pub(super) const DEMANDS: &[Keyword] = &[Keyword::Required, Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf, Keyword::Not];
 
-/// Names that must be there, by the node or by a clause that always holds.
+/// The required names, by the node or by a clause that always applies.
 pub(super) struct Required<'t> {
     old: BTreeSet<&'t str>,
     new: BTreeSet<&'t str>,
@@ -100,7 +100,7 @@ impl ChangeWalk<'_> {
         self.demanded(pair, required, &told);
     }
 
-    /// Names that must be there, where another fact covers the declarations.
+    /// Compares the required names, if another fact covers the declarations.
     pub(super) fn demands<'t>(&mut self, pair: &NodePair<'_, 't>, changed: Option<&Required<'t>>) {
         if let Some(required) = changed {
             self.demanded(pair, required, &BTreeSet::new());
@@ -114,13 +114,13 @@ impl ChangeWalk<'_> {
         }
     }
 
-    /// What every resource has is declared by one side only.
+    /// Compares an implicit field of every resource that only one side declares.
     fn spelled_out(&mut self, name: &str, old: Node<'_>, new: Node<'_>) {
         let fact = self.fact_at(Aspect::Presence, Effect::Rewritten, &self.old_path.key(name));
         self.push(fact.before(self.old_place(old)).after(self.new_place(new)).word(Word::Keyword, "properties"));
     }
 
-    /// A property of both sides, each with the key that is shown for it.
+    /// Compares a property on both sides, each with the key to show for it.
     fn property<'t>(
         &mut self,
         pair: &NodePair<'_, 't>,
@@ -221,12 +221,12 @@ impl ChangeWalk<'_> {
         self.default_over_limit(pair, name, schema);
     }
 
-    /// A field that both sides have became required, or is no longer.
+    /// Reports a field on both sides that became required, or no longer is.
     fn required<'t>(&mut self, pair: &NodePair<'_, 't>, name: (&'t str, &'t str), now: bool) {
         let old = pair.old.property(name.0);
         let new = pair.new.property(name.1);
         let default = |property: &Option<Property<'t>>| property.as_ref().and_then(|(_, schema)| schema.default());
-        // Defaults are filled in before validation: a field that has one is never missing. A default that replaces the
+        // Defaults are applied before validation, so a field with a default is never missing. A default that replaces the
         // requirement is reported with the default.
         let filled = if now { default(&new) } else { default(&old).or(default(&new)) };
         let effect = match (filled, now) {
@@ -254,7 +254,7 @@ impl ChangeWalk<'_> {
     }
 }
 
-/// Whether a field that gets its default is refused for it: the server checks less of a default than of a request.
+/// Whether the server refuses a field's own default: it checks defaults less strictly than requests.
 fn refuses_own_default(schema: &Schema<'_>) -> bool {
     let field = Shape::of(schema);
     let around =
@@ -262,7 +262,7 @@ fn refuses_own_default(schema: &Schema<'_>) -> bool {
     !Compiled::new(&around).request(serde_json::json!({})).accepted()
 }
 
-/// The place where a node lists a name as required.
+/// The node where a schema lists a name as required.
 fn listed<'t>(schema: &Schema<'t>, name: &str) -> Option<Node<'t>> {
     schema.word(Keyword::Required)?.items().find(|item| item.as_str() == Some(name))
 }
@@ -274,7 +274,7 @@ fn deprecated(fact: Fact, schema: &Schema<'_>) -> Fact {
     }
 }
 
-/// Entries of two mappings side by side, sorted by name.
+/// The entries of two mappings side by side, sorted by name.
 fn lists<'t>(old: Option<Node<'t>>, new: Option<Node<'t>>) -> Vec<(Option<Entry<'t>>, Option<Entry<'t>>)> {
     let entries = |map: Option<Node<'t>>| map.into_iter().flat_map(Node::entries);
     let aligned = old.map_or(0, Node::len) == new.map_or(0, Node::len) && entries(old).zip(entries(new)).all(|(a, b)| a.name() == b.name());

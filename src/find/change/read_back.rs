@@ -1,4 +1,5 @@
-//! What clients of a version read back that isn't the one that objects are stored at: what it doesn't fill or keep, the storage version may.
+//! Finds what clients of a version that isn't the storage version read back: the storage version may apply defaults or keep fields
+//! that their own version doesn't.
 
 use serde_json::Value;
 
@@ -10,14 +11,14 @@ use crate::server::object::Compiled;
 use super::crd::CrdComparison;
 use super::witness::FactDraft;
 
-/// A version and the one that its objects are stored at.
+/// A version and the storage version of its objects.
 struct Stored {
     version: Compiled,
     storage: Compiled,
 }
 
 impl Stored {
-    /// Nothing where objects are converted by a webhook, or stored at this very version.
+    /// Returns `None` if a webhook converts objects, or if this is the storage version.
     fn of(crd: &Crd<'_>, version: &Version<'_>) -> Option<Self> {
         let webhook = crd.conversion.is_webhook();
         let storage = crd.storage_version().filter(|storage| storage.name != version.name && !webhook)?;
@@ -25,7 +26,7 @@ impl Stored {
         Some(Stored { version: compiled(version)?, storage: compiled(storage)? })
     }
 
-    /// The object as it is read after it was created.
+    /// The object as read after it was created.
     fn read_back(&self, object: &Value) -> Value {
         let mut stored = self.version.request(object.clone()).stored;
         for schema in [&self.storage, &self.version] {
@@ -37,7 +38,7 @@ impl Stored {
 }
 
 impl<'t> CrdComparison<'_, 't> {
-    /// Facts about what is stored differently, without those that no client of the version can see.
+    /// Filters facts about what is stored differently down to those that clients of the version can see.
     pub(super) fn seen_by_clients(&self, facts: Vec<Fact>, before: &Version<'t>, after: &Version<'t>) -> Vec<Fact> {
         let changed = |fact: &Fact| fact.evidence.witness.as_ref().is_some_and(|witness| witness.new == Outcome::Changed);
         if !facts.iter().any(changed) {

@@ -1,8 +1,7 @@
-//! Which removed property became which added one.
+//! Finds which removed property became which added one.
 //!
-//! Two properties of one parent are one renamed property if each is the other's best match and the match is good enough.
-//! The score weighs how similar their names and their shapes are; the larger a shape, the more it counts.
-//! A tie is not a rename.
+//! Two properties of one parent are one renamed property if each is the other's best match and the match is good enough. The score
+//! weighs the similarity of their names and shapes; the larger a shape, the more it counts. A tie is not a rename.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +12,13 @@ use super::ChangeOptions;
 use super::types::JsonTypes;
 use super::value_text::canonical;
 
-/// Pairs that are scored for one parent; beyond it nothing is called a rename.
+/// How many pairs are scored for one parent; beyond it, nothing counts as a rename.
 const PAIRS: usize = 4096;
-/// Nested pairs that are scored inside one pair.
+/// How many nested pairs are scored inside one pair.
 const NESTED: usize = 400;
 /// Two best matches closer than this are a tie.
 const TIE: f64 = 0.01;
-/// How deep a shape is looked at.
+/// How deep shapes are compared.
 const DEPTH: u32 = 6;
 
 /// A rename, with its score in percent.
@@ -62,7 +61,7 @@ pub(super) fn matches<'t>(
     found
 }
 
-/// The greatest, if no other comes near it.
+/// The highest score, if no other is close.
 fn clear_best(scores: impl Iterator<Item = f64>) -> Option<(usize, f64)> {
     let mut best: Option<(usize, f64)> = None;
     let mut second = f64::MIN;
@@ -78,21 +77,21 @@ fn clear_best(scores: impl Iterator<Item = f64>) -> Option<(usize, f64)> {
     best.filter(|(_, top)| top - second > TIE)
 }
 
-/// Likeness of two properties, from 0 to 1.
+/// The similarity of two properties, from 0 to 1.
 fn score(old: (&str, &Schema<'_>), new: (&str, &Schema<'_>), depth: u32, budget: &mut usize) -> f64 {
     let shape = alike(old.1, new.1, depth, budget);
-    if shape.likeness == 0.0 {
+    if shape.similarity == 0.0 {
         return 0.0;
     }
-    // A plain scalar says little, so its name decides; an object of a dozen fields speaks for itself.
+    // A plain scalar says little, so its name decides; an object with a dozen fields can be recognised by its shape.
     let weight = (0.5 + shape.evidence / 4.0).min(3.0);
-    let name = likeness(old.0, new.0);
-    (weight * shape.likeness + name) / (weight + 1.0)
+    let name = similarity(old.0, new.0);
+    (weight * shape.similarity + name) / (weight + 1.0)
 }
 
-/// How alike two shapes are, and on how much evidence.
+/// How similar two shapes are, and on how much evidence.
 struct Shape {
-    likeness: f64,
+    similarity: f64,
     evidence: f64,
 }
 
@@ -117,17 +116,17 @@ const TELLING: &[Keyword] = &[
 ];
 
 fn alike(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) -> Shape {
-    let none = Shape { likeness: 0.0, evidence: 1.0 };
+    let none = Shape { similarity: 0.0, evidence: 1.0 };
     let Some(left) = budget.checked_sub(1).filter(|_| depth > 0) else { return none };
     *budget = left;
     if JsonTypes::of(old) != JsonTypes::of(new) {
-        // One thing that became a list of such things, or the reverse, keeps most of its shape.
+        // An object that became a list of such objects, or vice versa, keeps most of its shape.
         let inner = match (old.items(), new.items()) {
             (None, Some(items)) => alike(old, &items, depth - 1, budget),
             (Some(items), None) => alike(&items, new, depth - 1, budget),
             _ => none,
         };
-        return Shape { likeness: inner.likeness * 0.9, evidence: inner.evidence };
+        return Shape { similarity: inner.similarity * 0.9, evidence: inner.evidence };
     }
     let mut met = 1.0;
     let mut all = 1.0;
@@ -151,20 +150,20 @@ fn alike(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) -> 
     }
     if let (Some(a), Some(b)) = (old.items(), new.items()) {
         let inner = alike(&a, &b, depth - 1, budget);
-        met += inner.likeness * inner.evidence;
+        met += inner.similarity * inner.evidence;
         all += inner.evidence;
     }
     if let (crate::model::schema::Additional::Schema(a), crate::model::schema::Additional::Schema(b)) = (old.additional(), new.additional())
     {
         let inner = alike(&a, &b, depth - 1, budget);
-        met += inner.likeness * inner.evidence;
+        met += inner.similarity * inner.evidence;
         all += inner.evidence;
     }
     let (children_met, children_all) = children(old, new, depth, budget);
-    Shape { likeness: (met + children_met) / (all + children_all), evidence: all + children_all }
+    Shape { similarity: (met + children_met) / (all + children_all), evidence: all + children_all }
 }
 
-/// Properties of both: those of one name against each other, the rest by their best match, so that nested renames count.
+/// Compares properties with the same name, and the rest by their best match, so that nested renames count.
 fn children(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) -> (f64, f64) {
     let (mut met, mut all) = (0.0, 0.0);
     let mut lone: Vec<(Entry<'_>, Schema<'_>)> = Vec::new();
@@ -172,8 +171,8 @@ fn children(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) 
         match new.property(entry.name()) {
             Some((_, other)) => {
                 let inner = alike(&child, &other, depth - 1, budget);
-                // The shared name alone is evidence, whatever became of the shape.
-                met += 1.0 + inner.likeness * inner.evidence;
+                // The shared name alone is evidence, whatever happened to the shape.
+                met += 1.0 + inner.similarity * inner.evidence;
                 all += 1.0 + inner.evidence;
             }
             None => lone.push((entry, child)),
@@ -207,8 +206,8 @@ fn words(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).collect()
 }
 
-/// Likeness of two names, from 0 to 1: pairs of letters they share, case aside.
-fn likeness(a: &str, b: &str) -> f64 {
+/// The similarity of two names, from 0 to 1: the share of letter pairs in common, ignoring case.
+fn similarity(a: &str, b: &str) -> f64 {
     let pairs = |name: &str| -> Vec<(char, char)> {
         let letters: Vec<char> = name.chars().flat_map(char::to_lowercase).filter(|c| c.is_alphanumeric()).collect();
         letters.windows(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect()
@@ -233,11 +232,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_alike_by_their_letters() {
-        assert_eq!(likeness("replicas", "replicas"), 1.0);
-        assert!(likeness("caCertRefs", "caCertificateRefs") > 0.6);
-        assert!(likeness("tls", "validation") < 0.2);
-        assert!(likeness("region", "zone") < 0.4);
+    fn names_are_compared_by_their_letters() {
+        assert_eq!(similarity("replicas", "replicas"), 1.0);
+        assert!(similarity("caCertRefs", "caCertificateRefs") > 0.6);
+        assert!(similarity("tls", "validation") < 0.2);
+        assert!(similarity("region", "zone") < 0.4);
     }
 
     #[test]

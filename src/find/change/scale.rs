@@ -1,4 +1,4 @@
-//! The scale subresource of one version on both sides: it reads fields, and refuses objects where they don't fit.
+//! Compares the scale subresource of a version: it reads fields, and refuses objects in which they don't fit.
 
 use std::sync::Arc;
 
@@ -39,14 +39,14 @@ impl<'t> CrdComparison<'_, 't> {
 
     fn scale_path(&mut self, both: (&Version<'t>, &Version<'t>), before: Option<Entry<'t>>, after: Option<Entry<'t>>) {
         let name = before.or(after).map_or("", |entry| entry.name());
-        // An empty path is read like none.
+        // An empty path is treated like a missing one.
         let given = |entry: &Entry<'t>| !PATHS.contains(&name) || entry.value.as_str() != Some("");
         let (before, after) = (before.filter(given), after.filter(given));
         if !PATHS.contains(&name) {
             return self.keyword(both, before, after);
         }
         let refused = self.refused(both, after.and_then(|entry| entry.value.as_str()));
-        // Nobody could ask for what wasn't read.
+        // If nothing was read before, no client could rely on it.
         let effect = if before.is_some() { Effect::Changed } else { Effect::Added };
         let shown = |entry: Option<Entry<'t>>| entry.map(|entry| entry.value);
         let fact = self.version_fact(both, Aspect::ScaleSubresource, effect, shown(before), shown(after)).key(name);
@@ -56,7 +56,7 @@ impl<'t> CrdComparison<'_, 't> {
         self.push_endpoint_fact(both, fact);
     }
 
-    /// Fields that were not read before, or the one at a path, where values that both schemas take are refused from now on.
+    /// Fields that the subresource didn't read before (or the one at a path) for which it refuses values that both schemas accept.
     fn refused(&self, both: (&Version<'t>, &Version<'t>), only: Option<&str>) -> Option<Refused> {
         let (old, new) = (both.0.schema.as_ref()?, both.1.schema.as_ref()?);
         let scales = (Scale::of(both.0), Scale::of(both.1));
@@ -68,7 +68,7 @@ impl<'t> CrdComparison<'_, 't> {
         if is_oversized(old.node()) || is_oversized(new.node()) {
             return Some(Refused { fields: read, evidence: Evidence::undecided("a list that is too long to be tried") });
         }
-        // What the new schema itself rejects or drops there is reported at its field.
+        // Values that the new schema itself rejects or prunes are reported at their field.
         let (mut before, now) = (scaled(old, &scales.0), Shape::of(new));
         for path in &read {
             if let (Some(was), Some(is)) = (before.at_mut(path.steps()), now.at(path.steps())) {
@@ -90,7 +90,7 @@ impl<'t> CrdComparison<'_, 't> {
                     witness.because = scales.1.complaint(&witness.object).unwrap_or(witness.because);
                     refused.evidence.witness = refused.evidence.witness.or(Some(witness));
                 }
-                // That nothing shows it proves something only where some object is known.
+                // Finding none proves something only if at least one object is known to be valid.
                 Search::Impossible if witnesses.is_inhabited() => continue,
                 Search::Impossible => refused.evidence = Evidence::undecided("no object of the old schema was found"),
                 Search::Undecided(reason) => refused.evidence = Evidence::undecided(reason.to_string()),
@@ -101,7 +101,7 @@ impl<'t> CrdComparison<'_, 't> {
     }
 }
 
-/// Adds the field at a path as `now` declares it, where `before` kept it without declaring it.
+/// Adds the field at a path as `now` declares it, if `before` kept it without declaring it.
 fn declare(before: &mut Shape, now: &Shape, path: &FieldPath) {
     let missing = (1..=path.steps().len()).find(|&length| before.at(&path.steps()[..length]).is_none());
     let Some((PathStep::Key(name), around)) = missing.and_then(|length| path.steps()[..length].split_last()) else { return };
@@ -128,7 +128,7 @@ impl Refused {
 }
 
 impl ChangeWalk<'_> {
-    /// What the scale subresource demands of the current node, if it did so before.
+    /// What the scale subresource requires of the current node, if it already did before.
     pub(super) fn demanded_by_scale(&self, pair: &NodePair<'_, '_>) -> Option<Shape> {
         let (old, new) = self.scope.scales;
         let demands = (old.demand(&self.old_path, pair.old.node().id())?, new.demand(&self.new_path, pair.old.node().id())?);

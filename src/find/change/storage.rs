@@ -1,4 +1,4 @@
-//! Which version objects are stored at, and how objects get from one version to another.
+//! Compares the storage version, and how objects are converted between versions.
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
@@ -31,7 +31,7 @@ impl<'t> CrdComparison<'_, 't> {
         }
     }
 
-    /// Not exactly one version is stored, on one side at least, which servers reject: each flag that changed is reported.
+    /// At least one side doesn't have exactly one storage version, which servers reject: report each flag that changed.
     fn storage_flags(&mut self) {
         let (old, new) = (self.old, self.new);
         for after in &new.versions {
@@ -56,7 +56,7 @@ impl<'t> CrdComparison<'_, 't> {
                 .word(Word::Old, before.name)
                 .word(Word::New, after.name)
         };
-        // A webhook may carry over what the schemas alone would drop.
+        // A webhook may preserve what the schemas alone would prune.
         let lost = if self.new.conversion.is_webhook() { Vec::new() } else { self.lost(before, after) };
         let moved = match lost.as_slice() {
             [] if self.new.version(before.name).is_none() => fact(self, Effect::Moved).mark(Mark::Gone),
@@ -65,15 +65,15 @@ impl<'t> CrdComparison<'_, 't> {
         };
         self.facts.push(moved);
         if self.old.version(after.name).is_none() {
-            // Going back to the old bundle leaves objects that it can't read.
+            // After a rollback to the old bundle, there would be objects that it can't read.
             let hazard = fact(self, Effect::Unsafe).affects(&[Affected::Stored]);
             self.facts.push(hazard);
         }
     }
 
-    /// Paths whose values don't survive the way from one version's schema into the other's.
+    /// Paths whose values are lost between one version's schema and the other's.
     fn lost(&self, before: &Version<'t>, after: &Version<'t>) -> Vec<String> {
-        // Changes of a version that stays are reported there.
+        // Changes of a version that still exists are reported there.
         let differences = match self.new.version(before.name) {
             Some(stays) => self.between(self.new, stays, self.new, after),
             None => self.between(self.old, before, self.new, after),
@@ -85,7 +85,7 @@ impl<'t> CrdComparison<'_, 't> {
         paths
     }
 
-    /// Whether clients that are moved from one version to the other hear the same already.
+    /// Whether the same is already reported for clients that move from one version to the other.
     fn is_reported(&self, fact: &Fact) -> bool {
         let same = |told: &&Fact| {
             told.subject == Subject::Field
@@ -95,7 +95,7 @@ impl<'t> CrdComparison<'_, 't> {
         self.facts.iter().any(|told| same(&told))
     }
 
-    /// Facts about one version's schema against another's.
+    /// The facts about the schema of one version compared with another's.
     fn between(&self, old: &Crd<'t>, before: &Version<'t>, new: &Crd<'t>, after: &Version<'t>) -> Vec<Fact> {
         let (Some(from), Some(to)) = (&before.schema, &after.schema) else { return Vec::new() };
         let scales = (Scale::of(before), Scale::of(after));
@@ -136,15 +136,15 @@ impl<'t> CrdComparison<'_, 't> {
         }
     }
 
-    /// Where the webhook is, and which review versions it understands.
+    /// Compares where the webhook is, and which review versions it supports.
     fn webhook(&mut self, stays: bool) {
-        // With the strategy the whole stanza comes or goes.
+        // The whole stanza is added or removed with the strategy.
         if !stays {
             return;
         }
         let parts = |crd: &Crd<'t>| {
             let stanza = crd.conversion.node;
-            // v1 nests what v1beta1 writes beside the strategy
+            // v1 nests what v1beta1 has next to the strategy.
             let inner = stanza.and_then(|node| node.get("webhook")).or(stanza);
             let client =
                 inner.and_then(|node| node.get("clientConfig")).or_else(|| stanza.and_then(|node| node.get("webhookClientConfig")));
@@ -189,8 +189,8 @@ impl<'t> CrdComparison<'_, 't> {
     }
 }
 
-/// Whether objects are something else at the version they are stored at, whichever one reads them: what is absent or null becomes
-/// another value, or a field comes where unknown keys are kept and may not fit them.
+/// Whether stored objects differ at the storage version, whichever version reads them: an absent or null value becomes another, or
+/// a field is added where unknown keys are kept and may not fit.
 fn alters(fact: &Fact) -> bool {
     let hurts = |affected| fact.affects.contains(affected);
     match fact.aspect {
@@ -200,10 +200,10 @@ fn alters(fact: &Fact) -> bool {
     }
 }
 
-/// Whether a difference drops or retypes a value that stood there.
+/// Whether a difference drops or retypes an existing value.
 fn loses(fact: &Fact) -> bool {
     match fact.aspect {
-        // Under a parent that preserves the key stays, undeclared.
+        // Under a parent that preserves unknown fields, the key stays, undeclared.
         Aspect::Presence => matches!(fact.effect, Effect::Removed | Effect::Renamed) && !fact.is(Mark::Kept),
         Aspect::Type | Aspect::IntOrString | Aspect::PreserveUnknown | Aspect::AdditionalProperties => {
             !matches!(fact.effect, Effect::Widened | Effect::Rewritten)

@@ -50,13 +50,13 @@ impl JsonTypes {
         self.0 == 0
     }
 
-    /// Whether a format beside these types restricts values. Beside a format servers also let strings pass that are no value of the
-    /// type; nobody relies on that.
+    /// Whether a format restricts values of these types. With a format, servers also accept strings that aren't values of the type,
+    /// but nobody relies on that.
     pub(super) fn read_formats(self) -> bool {
         self.has(JsonTypes::STRING) || self.has(JsonTypes::INTEGER)
     }
 
-    /// Gives a shape these types.
+    /// Sets these types on a shape.
     pub(super) fn apply(self, shape: &mut Shape) {
         shape.int_or_string = self == JsonTypes::INT_OR_STRING;
         shape.ty = match self {

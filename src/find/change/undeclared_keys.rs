@@ -1,4 +1,4 @@
-//! What becomes of keys that a node doesn't declare: pruned, kept, kept as values of a map, refused.
+//! Compares what happens to keys that a node doesn't declare: pruned, kept, kept as values of a map, refused.
 
 use crate::compare::Sample;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Word};
@@ -15,7 +15,7 @@ use super::value_text;
 use super::walk::{ChangeWalk, NodePair, Position};
 use crate::input::yaml::Entry;
 
-/// The fate of the keys that a node doesn't declare.
+/// What happens to the keys that a node doesn't declare.
 pub(super) type Undeclared = KeyFate<()>;
 
 impl Undeclared {
@@ -23,13 +23,13 @@ impl Undeclared {
         Self::under(schema, false)
     }
 
-    /// Items of a list that preserves do so too.
+    /// Items of a list that preserves unknown fields do so too.
     pub(super) fn under(schema: &Schema<'_>, preserves: bool) -> Self {
         let keeps = preserves || schema.preserves_unknown();
         Pruning::Schema { node: schema.clone(), keeps }.undeclared().without_schema()
     }
 
-    /// What becomes of undeclared keys on both sides of a pair.
+    /// What happens to undeclared keys on both sides of a pair.
     pub(super) fn both(pair: &NodePair<'_, '_>) -> (Self, Self) {
         let (old, new) = listed(pair);
         (Self::under(&pair.old, old.is_some()), Self::under(&pair.new, new.is_some()))
@@ -52,7 +52,7 @@ impl Undeclared {
 }
 
 impl ChangeWalk<'_> {
-    /// Tells a change in what happens to undeclared keys; false where it explains what became of the declared ones too.
+    /// Reports a change in what happens to undeclared keys. Returns false if that also explains the changes of the declared ones.
     pub(super) fn undeclared_keys<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) -> bool {
         let words = [Keyword::AdditionalProperties, Keyword::PreserveUnknownFields];
         let lists = listed(pair);
@@ -61,7 +61,8 @@ impl ChangeWalk<'_> {
             return true;
         }
         if !JsonTypes::of(&pair.old).and(JsonTypes::of(&pair.new)).has(JsonTypes::OBJECT) {
-            // A node of any type must preserve unknown fields, so the keyword changes with the type; for a list, the facts about its items say so.
+            // A node of any type must preserve unknown fields, so the keyword changes with the type; for a list, the facts about
+            // its items cover it.
             if changes.has_any(super::accepted_values::TYPES) || (items_follow(&pair.old) && items_follow(&pair.new)) {
                 changes.report_all(&words);
             }
@@ -78,7 +79,7 @@ impl ChangeWalk<'_> {
             _ => (self.key_fate_relation(pair, old, new), true),
         };
         let opening = match (is_metadata(pair), old, new) {
-            // What ObjectMeta has is kept, declared or not, and is a value of the map now.
+            // The fields of ObjectMeta are kept, declared or not, and are now values of the map.
             (true, KeyFate::Pruned, KeyFate::MapValue(()) | KeyFate::Emptied) => {
                 let reason = "the server keeps what all metadata can have".to_owned();
                 Opening { relation: Relation::Undecided, lost: false, sample: None, reason: Some(reason) }
@@ -114,7 +115,7 @@ impl ChangeWalk<'_> {
             fact = fact.word(Word::Fields, value_text::names(&side.properties().map(|(entry, _)| entry.name()).collect::<Vec<_>>()));
         }
         let fact = affected(fact, relation, new);
-        // What preserves prunes nothing: a value that is lost there is refused.
+        // A node that preserves unknown fields prunes nothing, so a value that is lost there is refused.
         let refused = opening.lost && new == KeyFate::Kept;
         let fact = if refused { fact.affects(&[Affected::Writers, Affected::Stored]) } else { fact };
         let fact = match opening.reason.filter(|_| relation == Relation::Undecided) {
@@ -125,7 +126,8 @@ impl ChangeWalk<'_> {
         walked
     }
 
-    /// Declared properties are gone and their keys are kept by other means: a break only where values of old don't survive it.
+    /// Handles declared properties that were removed while their keys are kept by other means: a break only if old values don't
+    /// survive it.
     fn declarations_dropped<'t>(&mut self, pair: &NodePair<'_, 't>) -> Relation {
         let mut lost = false;
         for (entry, child) in pair.old.properties() {
@@ -177,12 +179,12 @@ impl ChangeWalk<'_> {
         }
     }
 
-    /// Whether a field that is declared now, where undeclared keys were kept, can reject or prune existing values.
+    /// Whether a field that is now declared, where undeclared keys were kept, can reject or prune existing values.
     pub(super) fn meets_old_data(&self, pair: &NodePair<'_, '_>, child: &Schema<'_>) -> bool {
         Undeclared::both(pair).0.keeps() && !accepts_anything(child)
     }
 
-    /// Whether a null that was kept under a name is dropped now that the name is declared, and missed by the objects around it.
+    /// Whether a null that was kept under a name is dropped now that the name is declared, so that an ancestor misses it.
     pub(super) fn misses_null(&self, pair: &NodePair<'_, '_>, name: &str, child: &Schema<'_>) -> bool {
         if !Undeclared::both(pair).0.keeps() || child.flag(Keyword::Nullable) {
             return false;
@@ -195,14 +197,14 @@ impl ChangeWalk<'_> {
         order.is_none_or(|order| order.loses != Some(false))
     }
 
-    /// A new field that is filled by default can be one too many for the objects around it.
+    /// Reports a new field whose default is one key too many for its ancestors.
     pub(super) fn default_over_limit<'t>(&mut self, pair: &NodePair<'_, 't>, name: &str, child: &Schema<'t>) {
         if child.default().is_none() {
             return;
         }
         let Some(notice) = ancestors::notice(pair, ancestors::MOST) else { return };
         let shapes = ancestors::shape(&pair.new).zip(ancestors::shape(&pair.old)).map(|(after, old)| {
-            // Keys that are kept from now on have a fact of their own.
+            // Keys that are kept from now on have their own fact.
             let after = Shape { extra: old.extra, preserve_unknown: old.preserve_unknown, ..after };
             let mut before = after.clone();
             before.properties.remove(name);
@@ -227,7 +229,7 @@ impl ChangeWalk<'_> {
     }
 }
 
-/// What became of the values of a node whose undeclared keys have another fate.
+/// The effect on a node's values when undeclared keys are treated differently.
 struct Opening {
     relation: Relation,
     /// Proved: some value is refused or pruned now.
@@ -238,12 +240,12 @@ struct Opening {
     reason: Option<String>,
 }
 
-/// What the keywords suggest, corrected by the exact comparison: nulls that were dropped may be counted now, and what undeclared
-/// keys held may no longer fit.
+/// The relation that the keywords suggest, corrected by the exact comparison: nulls that were dropped may count now, and values of
+/// undeclared keys may no longer fit.
 fn exactly(pair: &NodePair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, guess: Relation) -> Opening {
     let (old, new) = fates;
     let known = |relation| Opening { relation, lost: false, sample: None, reason: None };
-    // Undeclared keys that were pruned and are now rejected aren't known to the old schema, but they are reported.
+    // The old schema doesn't know undeclared keys that were pruned and are now rejected, but they are reported.
     if matches!(new, KeyFate::Pruned | KeyFate::Refused) {
         return known(guess);
     }
@@ -251,7 +253,7 @@ fn exactly(pair: &NodePair<'_, '_>, fates: (Undeclared, Undeclared), walked: boo
     let refilled = values_default(&pair.old)
         || (old.keeps() && values_default(&pair.new))
         || (old == KeyFate::MapValue(()) && !walked && pair.new.properties().any(|(_, child)| has_default(&child)));
-    // Where a default comes or goes nothing is refused or pruned, and yet something else is stored.
+    // If a default is added or removed, nothing is refused or pruned, but something else is stored.
     let filled = |relation: Relation| if refilled && !relation.narrows() { Relation::Incomparable } else { relation };
     let notice = ancestors::notice(pair, ancestors::KEYS);
     let order = open_shapes(pair, walked).and_then(|(before, after)| ancestors::compare(pair, notice.as_ref(), before, after));
@@ -269,7 +271,7 @@ fn exactly(pair: &NodePair<'_, '_>, fates: (Undeclared, Undeclared), walked: boo
     Opening { relation: filled(relation), lost: order.loses == Some(true), sample, reason: order.reason }
 }
 
-/// Whether items keep undeclared keys only where the list around them says so.
+/// Whether items keep undeclared keys only because the enclosing list does.
 fn items_follow(list: &Schema<'_>) -> bool {
     list.items().is_some_and(|items| match JsonTypes::of(&items).has(JsonTypes::OBJECT) {
         true => Undeclared::of(&items) == KeyFate::Pruned,
@@ -277,13 +279,13 @@ fn items_follow(list: &Schema<'_>) -> bool {
     })
 }
 
-/// Whether only one side has a list around the items that preserves unknown fields.
+/// Whether only one side has an enclosing list that preserves unknown fields.
 pub(super) fn is_relisted(pair: &NodePair<'_, '_>) -> bool {
     let (old, new) = listed(pair);
     old.is_some() != new.is_some()
 }
 
-/// Where the list around an item preserves unknown fields, or one around that list, on both sides.
+/// Where an enclosing list of an item preserves unknown fields, on both sides.
 fn listed<'t>(pair: &NodePair<'_, 't>) -> (Option<Entry<'t>>, Option<Entry<'t>>) {
     let Some(list) = pair.up.filter(|_| matches!(pair.position, Position::Item)) else { return (None, None) };
     let around = listed(list);
@@ -291,13 +293,13 @@ fn listed<'t>(pair: &NodePair<'_, 't>) -> (Option<Entry<'t>>, Option<Entry<'t>>)
     (own(&list.old).or(around.0), own(&list.new).or(around.1))
 }
 
-/// Both nodes with nothing different but the fate of undeclared keys, and the declarations where they came or went with it.
+/// Both nodes, differing only in the treatment of undeclared keys, and in declarations added or removed with it.
 fn open_shapes(pair: &NodePair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> {
     let (mut old, mut after) = (ancestors::shape(&pair.old)?, ancestors::shape(&pair.new)?);
     let lists = listed(pair);
     old.preserve_unknown |= lists.0.is_some();
     after.preserve_unknown |= lists.1.is_some();
-    // Names that only one side requires have a fact already; here both require them.
+    // Names that only one side requires already have a fact; here both require them.
     after.required.extend(old.required.iter().cloned());
     after.nullable = false;
     ancestors::name_a_key(&mut after, &old);
@@ -306,7 +308,8 @@ fn open_shapes(pair: &NodePair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> 
     Some((before, after))
 }
 
-/// Demands a name no longer, neither by the node nor by a clause that always holds: what is filled by default is never missing.
+/// Drops the requirement of a name from the node and from clauses that always apply, because a field with a default is never
+/// missing.
 fn drop_key(shape: &mut Shape, name: &str) {
     shape.required.remove(name);
     let single = [&mut shape.any_of, &mut shape.one_of].into_iter().filter(|clauses| clauses.len() == 1);
@@ -330,12 +333,12 @@ fn is_text(fact: &Fact) -> bool {
     matches!(fact.aspect, Aspect::Description | Aspect::Annotation | Aspect::Meaning | Aspect::Deprecation)
 }
 
-/// Whether some object under a schema loses keys that nothing declares. What every resource has is never pruned.
+/// Whether some object of a schema loses undeclared keys. The implicit fields of a resource are never pruned.
 pub(super) fn prunes(root: &Schema<'_>) -> bool {
     is_emptied(root, false) || root.properties().any(|(entry, child)| !is_meta(entry.name()) && prunes_below(&child, false))
 }
 
-/// The same of a node; `listed` under a list that preserves.
+/// The same for a node; `listed` if it is under a list that preserves unknown fields.
 fn prunes_below(schema: &Schema<'_>, listed: bool) -> bool {
     let types = JsonTypes::of(schema);
     let around = types.has(JsonTypes::ARRAY) && (listed || schema.preserves_unknown());
@@ -349,20 +352,20 @@ fn is_emptied(schema: &Schema<'_>, listed: bool) -> bool {
     matches!(Undeclared::under(schema, listed), KeyFate::Pruned | KeyFate::Emptied)
 }
 
-/// Whether values may hold objects, which `additionalProperties: true` empties.
+/// Whether values may be objects, whose content `additionalProperties: true` drops.
 fn holds_objects(schema: &Schema<'_>) -> bool {
     let types = JsonTypes::of(schema);
     types.has(JsonTypes::OBJECT) || (types.has(JsonTypes::ARRAY) && schema.items().is_none_or(|items| holds_objects(&items)))
 }
 
-/// Whether a node takes and keeps everything but null.
+/// Whether a node accepts and keeps everything but null.
 fn accepts_anything(schema: &Schema<'_>) -> bool {
     let silent =
         [Keyword::Description, Keyword::Title, Keyword::Example, Keyword::ExternalDocs, Keyword::PreserveUnknownFields, Keyword::Nullable];
     schema.preserves_unknown() && schema.words().all(|(word, _)| silent.contains(&word))
 }
 
-/// Whether anything at or below a node is filled by default.
+/// Whether anything at or below a node has a default.
 pub(super) fn has_default(schema: &Schema<'_>) -> bool {
     schema.default().is_some()
         || schema.properties().any(|(_, child)| has_default(&child))
@@ -370,7 +373,7 @@ pub(super) fn has_default(schema: &Schema<'_>) -> bool {
         || matches!(schema.additional(), Additional::Schema(values) if has_default(&values))
 }
 
-/// `Some` where `additionalProperties` is a flag.
+/// `Some` if `additionalProperties` is a boolean.
 trait Flagged {
     fn additional_flag(&self) -> Option<bool>;
 }

@@ -1,6 +1,6 @@
-//! What an upgrade of the cluster changes for CRDs that stay the same.
+//! Finds what an upgrade of the cluster changes for unchanged CRDs.
 //!
-//! A CRD and two servers come in: facts about objects that only one of them accepts go out, as if the schema had changed, and what
+//! For a CRD and two servers, emits facts about objects that only one of them accepts, as if the schema had changed, and about what
 //! only the newer one refuses in the CRD itself.
 
 mod ratchet;
@@ -29,11 +29,11 @@ use crate::server::object::{Scale, enforced_format};
 use super::value_text::cut;
 use super::witness::{FactDraft, ResourceNames, attach};
 
-/// Characters of a rule that a message shows.
+/// How many characters of a rule a message shows.
 const RULE: usize = 80;
-/// Fields of a format for which an object is looked for.
+/// For how many fields of a format an object is searched for.
 const CANDIDATES: usize = 8;
-/// Fields that a message names.
+/// How many fields a message names.
 const NAMED: usize = 3;
 
 /// A number field whose format only the newer server enforces, with a value that only the older one accepts.
@@ -43,7 +43,7 @@ struct RangeField {
     beyond: Value,
 }
 
-/// Everything that changes for the CRDs of a bundle when its cluster goes from one minor to another.
+/// Finds everything that changes for the CRDs of a bundle when its cluster is upgraded from one minor version to another.
 pub fn upgrade(bundle: &Bundle<'_>, (from, to): (Minor, Minor), context: &ReviewContext<'_>) -> Vec<Fact> {
     let (from, to) = (from.server(), to.server());
     let stability = Stability::new(None, bundle, context);
@@ -96,12 +96,12 @@ fn of_version(crd: &Crd<'_>, version: &Version<'_>, from: Server, to: Server) ->
         facts.into_iter().filter(|fact| fact.effect != Effect::Rewritten)
     };
     let mut facts: Vec<Fact> = shown(std::mem::take(&mut walk.drafts)).collect();
-    // A rule that refuses what it allowed is a break, whatever else it allows.
+    // A rule that refuses what it used to allow is a break, whatever else it allows.
     let broken = |fact: &Fact| facts.iter().any(|other| other.path == fact.path && other.key == fact.key);
     let more: Vec<Fact> = std::mem::take(&mut walk.facts).into_iter().filter(|fact| !broken(fact)).collect();
     facts.extend(more);
     for (format, fields) in &walk.ranges {
-        // One object speaks for all fields of a format.
+        // One object represents all fields of a format.
         let candidates = fields.iter().take(CANDIDATES).map(|field| walk.range(format, field, fields)).collect();
         facts.extend(shown(candidates).min_by_key(|fact| fact.evidence.witness.is_none()));
     }
@@ -114,7 +114,7 @@ struct UpgradeWalk<'w, 't> {
     from: Server,
     to: Server,
     drafts: Vec<FactDraft>,
-    /// What no object is looked for.
+    /// Facts for which no object is searched.
     facts: Vec<Fact>,
     /// Fields that are only restricted by their format, by format.
     ranges: BTreeMap<String, Vec<RangeField>>,
@@ -135,7 +135,7 @@ impl UpgradeWalk<'_, '_> {
         }
     }
 
-    /// Formats that only one of the servers enforces, of the node itself or in its clauses.
+    /// Compares formats that only one of the servers enforces, on the node itself or in its clauses.
     fn formats(&mut self, old: &Schema<'_>, new: &Schema<'_>, path: &FieldPath) {
         let (before, after) = (Shape::local(old), Shape::local(new));
         let Some(effect) = format_effect(&before, &after) else { return };
@@ -146,10 +146,10 @@ impl UpgradeWalk<'_, '_> {
         let mut lost = None;
         let is_number = matches!(new.ty(), Some("integer" | "number"));
         match (effect, after.format.as_deref().filter(|_| is_number).map(NumberRange::of)) {
-            // Every number of the type is one of int64, or of double.
+            // Every number of the type is in the range of int64, or of double.
             (Effect::Narrowed, Some(None)) => return,
             (Effect::Narrowed, Some(Some(range))) => match range.intends_more(&before, new.default().and_then(Node::as_f64)) {
-                // Whoever writes a larger bound means larger values, and such a bound makes the server reject all of them.
+                // An author who writes a larger bound expects larger values, and such a bound makes the server reject all of them.
                 Some(what) => {
                     now.push_str(&format!(", and {what} is out of its range"));
                     lost = range.beyond(&before);
@@ -173,7 +173,7 @@ impl UpgradeWalk<'_, '_> {
         self.drafts.push(FactDraft { lost: lost.map(Sample::Sent), ..FactDraft::from(fact) });
     }
 
-    /// That the newer server enforces a format in these fields, as it is seen at one of them.
+    /// A fact that the newer server enforces a format in these fields, shown at one of them.
     fn range(&self, format: &str, field: &RangeField, all: &[RangeField]) -> FactDraft {
         let mut named: Vec<String> = all.iter().take(NAMED).map(|field| format!("`{}`", field.path)).collect();
         if all.len() > NAMED {
@@ -190,7 +190,7 @@ impl UpgradeWalk<'_, '_> {
         FactDraft { lost: Some(Sample::Sent(field.beyond.clone())), ..FactDraft::from(fact) }
     }
 
-    /// Rules that compile, or hold, on one of the servers only.
+    /// Compares rules that compile, or hold, on only one of the servers.
     fn rules(&mut self, old: &Schema<'_>, new: &Schema<'_>, path: &FieldPath, root: bool) {
         if old.cel_rules().len() == 0 {
             return;
@@ -228,7 +228,7 @@ impl UpgradeWalk<'_, '_> {
                     .word(Word::New, format!("{} ({state})", cut(text, RULE)))
                     .word(Word::Reason, state.clone())
             };
-            // It may hold for other objects than before, in either direction; only an object shows that it refuses more.
+            // The rule may hold for other objects than before, in either direction; only an object shows that it refuses more.
             let either = (effect == Effect::Undecided && aspect == Aspect::CelRule).then(|| fact(Effect::Widened));
             let draft = FactDraft { rule: Some(text.to_owned()), ..FactDraft::from(fact(effect)) };
             let undecided = |fact| Fact { evidence: Evidence::undecided("some results of its functions differ"), ..fact };
@@ -264,7 +264,7 @@ fn format_effect(old: &Shape, new: &Shape) -> Option<Effect> {
     own.or_else(|| inner.find_map(|(before, after)| format_effect(&before, &after)))
 }
 
-/// The numbers of a format.
+/// The range of numbers of a format.
 enum NumberRange {
     Int32,
     Float,
@@ -286,7 +286,7 @@ impl NumberRange {
         }
     }
 
-    /// What in the schema says that numbers outside of the range are meant.
+    /// What in the schema shows that numbers outside the range are intended.
     fn intends_more(&self, shape: &Shape, default: Option<f64>) -> Option<&'static str> {
         let outside = |number: Option<f64>| number.is_some_and(|number| !self.contains(number));
         let listed = shape.enum_values.iter().flatten().any(|value| outside(value.as_f64()));
@@ -300,7 +300,7 @@ impl NumberRange {
         all.into_iter().find(|(_, outside)| *outside).map(|(what, _)| what)
     }
 
-    /// A number outside of the range that the rest of the node allows, to look for an object with.
+    /// A number outside the range that the rest of the node allows, to search for an object with it.
     fn beyond(&self, shape: &Shape) -> Option<Value> {
         let bounds = &shape.bounds;
         let listed = shape.enum_values.iter().flatten().find(|value| value.as_f64().is_some_and(|number| !self.contains(number)));

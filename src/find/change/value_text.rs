@@ -1,18 +1,18 @@
-//! Values of a document as a message shows them: compact, on one line, never long.
+//! Formats values of a document for messages: compact, on one line, never long.
 
 use crate::input::yaml::{Data, Node};
 
 pub(super) use crate::input::shorten_line as cut;
 
-/// Longest value shown in full; the place in the file shows the rest.
+/// The longest value shown in full; the place in the file shows the rest.
 const LONGEST: usize = 72;
-/// Values of a list that are named before "and N more".
+/// How many values of a list are named before "and N more".
 const NAMED: usize = 6;
 
-/// Shown for a keyword that is missing.
+/// Shown for a missing keyword.
 pub(super) const UNSET: &str = "unset";
 
-/// A value as compact JSON, cut to a readable length; `unset` where there is none.
+/// Formats a value as compact JSON, shortened; `unset` if there is none.
 pub(super) fn value(node: Option<Node<'_>>) -> String {
     let Some(node) = node else { return UNSET.to_owned() };
     let mut text = String::new();
@@ -20,7 +20,7 @@ pub(super) fn value(node: Option<Node<'_>>) -> String {
     cut(&text, LONGEST)
 }
 
-/// Two texts, each cut to `limit` characters around the first place where they differ.
+/// Shortens two texts to `limit` characters each, around the first place where they differ.
 pub(super) fn apart(old: &str, new: &str, limit: usize) -> (String, String) {
     let whole = |text: &str| cut(text, usize::MAX);
     let (old, new) = (whole(old), whole(new));
@@ -35,7 +35,7 @@ pub(super) fn apart(old: &str, new: &str, limit: usize) -> (String, String) {
     (show(&old), show(&new))
 }
 
-/// Some names, then how many more there are.
+/// Some names, followed by how many more there are.
 pub(super) fn names<T: AsRef<str>>(list: &[T]) -> String {
     let named: Vec<String> = list.iter().take(NAMED).map(|name| cut(name.as_ref(), LONGEST)).collect();
     let more = list.len().saturating_sub(NAMED);

@@ -1,4 +1,4 @@
-//! Versions of one CRD: those that both sides have, those that came and those that went.
+//! Compares the versions of one CRD: those on both sides, those added and those removed.
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
@@ -58,7 +58,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
             }
             (None, None) => {}
             (old, new) => {
-                // Without a schema everything is accepted and kept, and some schemas ask for no more.
+                // Without a schema everything is accepted and kept, and some schemas require no more than that.
                 let silent = old.as_ref().or(new.as_ref()).is_some_and(asks_nothing);
                 let effect = match () {
                     () if silent => Effect::Rewritten,
@@ -118,8 +118,8 @@ impl<'a, 't> CrdComparison<'a, 't> {
         }
         self.facts.push(fact);
         let Some(before) = nearest else { return };
-        // While clients can stay on the older version, what differs from it as it is now is work for a conversion; otherwise they are
-        // moved from what they knew.
+        // While clients can stay on the older version, differences from its current form are left to a conversion; otherwise
+        // clients are moved from what they knew.
         let now = self.new.version(before.name);
         let stays = !before.served || now.is_some_and(|version| version.served);
         let moved = |other: &Version<'t>| other.schema.as_ref().zip(before.schema.as_ref()).is_some_and(|(a, b)| !a.node().same(b.node()));
@@ -130,23 +130,23 @@ impl<'a, 't> CrdComparison<'a, 't> {
         let scales = (Scale::of(from), Scale::of(version));
         let walk = ChangeWalk::new(self.scope(version, subject, Some(before.name), &scales));
         let (old, new) = ((old, schema_key(from)), (new, schema_key(version)));
-        // Clients that are moved send to the new version what they sent to the old one.
+        // Clients that are moved send the same objects to the new version.
         let mut facts = if stays { walk.run(old, new) } else { walk.shown(old, new, self.resource(version)) };
         facts.retain(|fact| fact.effect != Effect::Rewritten);
         if beside.is_some() {
-            // The old bundle says something else there.
+            // The old bundle has something else there.
             facts.iter_mut().for_each(|fact| fact.before = None);
         }
         self.facts.extend(facts);
     }
 
-    /// The version of the old CRD that clients of a new one come from: the greatest below it, else the least above.
+    /// The version of the old CRD that clients of a new one come from: the greatest below it, or else the least above.
     fn nearest(&self, version: &Version<'t>) -> Option<&'a Version<'t>> {
         let older = self.old.versions.iter().filter(|old| order(old) < order(version)).max_by_key(|old| order(old));
         older.or_else(|| self.old.versions.iter().min_by_key(|old| order(old)))
     }
 
-    /// What differs between a version that goes away and the one that its clients move to.
+    /// Compares a removed version with the one that its clients move to.
     pub(super) fn successor(&mut self, before: &Version<'t>, after: &Version<'t>) {
         let (Some(old), Some(new)) = (&before.schema, &after.schema) else { return };
         let scales = (Scale::of(before), Scale::of(after));
@@ -158,7 +158,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
     fn version_removed(&mut self, version: &Version<'t>) {
         let listed = |list: &[crate::model::StringNode<'t>]| list.iter().any(|stored| stored.value == version.name);
         let stored = version.storage || listed(&self.old.stored_versions) || listed(&self.new.stored_versions);
-        // Without a status only the cluster knows whether objects are left at a version that no client reaches.
+        // Without a status, only the cluster knows whether objects are left at a version that no client can reach.
         let unknown = !stored && !version.served && self.old.stored_versions.is_empty() && self.new.stored_versions.is_empty();
         let survivor = self.new.spec.entry("versions").map_or(self.new.name_node, |entry| entry.key);
         let mut fact = self
@@ -194,30 +194,30 @@ pub(super) struct Compared<'t> {
 }
 
 impl<'t> Compared<'t> {
-    /// Whether another version has the same schemas, and no rule can tell the two versions apart.
+    /// Whether another version has the same schemas, and no rule can distinguish the two versions.
     fn is_repeated_by(&self, (old, new): ((Node<'t>, Node<'t>), (Node<'t>, Node<'t>))) -> bool {
         let named = |schema: Node<'_>| memchr::memmem::find(schema.source().as_bytes(), b".apiVersion").is_some();
         self.old.0.alike(old.0) && self.new.0.alike(new.0) && !named(old.0) && !named(new.0)
     }
 }
 
-/// A request is validated by the schema of its own version alone: one that was not served, or isn't any more, prunes and fills what
-/// is stored at it, and refuses nothing that it took before.
+/// Adjusts a fact for an unserved version. A request is validated only by the schema of its own version; a version that wasn't
+/// served, or no longer is, prunes and defaults objects stored at it, but refuses nothing that it accepted before.
 fn unserved(draft: FactDraft) -> FactDraft {
     let fact = &draft.fact;
     let hurt = [Affected::Data, Affected::Behaviour].iter().any(|&one| fact.affects.contains(one));
     let refuses = [Affected::Writers, Affected::Stored, Affected::Merge].iter().any(|&one| fact.affects.contains(one));
     let stays = match fact.aspect {
-        // What holds other values is pruned by other fields; a scalar is kept, whatever its type.
+        // Fields inside a container are pruned differently; a scalar is kept, whatever its type.
         Aspect::Type | Aspect::IntOrString => fact.is(Mark::Container),
-        // A removed default is no longer filled in.
+        // A removed default is no longer applied.
         Aspect::Default | Aspect::Structure => true,
         _ => hurt,
     };
     if stays || !refuses { draft } else { draft.harmless().mark(Mark::Unserved).into() }
 }
 
-/// Age of a version, not its rank in discovery: `v1beta1` is older than `v1`, and `v1` older than `v2alpha1`.
+/// The age of a version, not its order in discovery: `v1beta1` is older than `v1`, and `v1` older than `v2alpha1`.
 fn order<'t>(version: &Version<'t>) -> (u64, Maturity, u64, &'t str) {
     use crate::model::Priority;
     match version.priority() {
@@ -226,13 +226,13 @@ fn order<'t>(version: &Version<'t>) -> (u64, Maturity, u64, &'t str) {
     }
 }
 
-/// The version that clients of a removed one move to: the least above it, else the storage version.
+/// The version that clients of a removed one move to: the least above it, or else the storage version.
 pub(super) fn successor<'a, 't>(new: &'a Crd<'t>, gone: &Version<'_>) -> Option<&'a Version<'t>> {
     let above = new.versions.iter().filter(|version| version.served && order(version) > order(gone)).min_by_key(|version| order(version));
     above.or_else(|| new.storage_version())
 }
 
-/// Whether a root takes and keeps every object.
+/// Whether a root schema accepts and keeps every object.
 fn asks_nothing(root: &Schema<'_>) -> bool {
     let silent = [Keyword::Type, Keyword::PreserveUnknownFields, Keyword::Description];
     root.preserves_unknown() && root.words().all(|(word, _)| silent.contains(&word))

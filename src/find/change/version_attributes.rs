@@ -1,4 +1,4 @@
-//! What a version says beside its schema: served, deprecated, subresources, unknown keys.
+//! Compares the attributes of a version besides its schema: served, deprecated, subresources, unknown keys.
 
 use crate::input::yaml::{Entry, Node};
 use crate::model::Version;
@@ -70,7 +70,7 @@ impl<'t> CrdComparison<'_, 't> {
             self.keyword(both, before, after);
         }
         for (before, after) in entries(Some(old.node), Some(new.node), VERSION) {
-            // A v1beta1 CRD with a single version writes all of it in the specification.
+            // A v1beta1 CRD with a single version has all of it in the spec.
             if old.node.id() != self.old.spec.id() && new.node.id() != self.new.spec.id() {
                 self.keyword(both, before, after);
             }
@@ -98,7 +98,7 @@ impl<'t> CrdComparison<'_, 't> {
             let (effect, affects): (Effect, &[Affected]) = match new {
                 // There was no status to write.
                 Some(_) if !kept => (Effect::Added, &[]),
-                // Writes through the main endpoint silently lose their status from here on.
+                // From now on, writes through the main endpoint silently lose their status.
                 Some(_) => (Effect::Added, &[Affected::Writers, Affected::Behaviour]),
                 None => (Effect::Removed, &[Affected::Writers, Affected::Behaviour]),
             };

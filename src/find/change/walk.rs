@@ -1,6 +1,6 @@
-//! Two schemas of one version come in, walked side by side; facts about every node that differs go out.
+//! Walks two schemas of one version side by side, and emits facts about every node that differs.
 //!
-//! Equal subtrees are left at the first glance, so the cost is that of reading both sides once.
+//! Equal subtrees are skipped immediately, so the cost is that of reading both sides once.
 
 use crate::compare::{Budget, Sample};
 use crate::input::yaml::{Entry, Node};
@@ -16,7 +16,7 @@ use super::presence::Required;
 use super::types::JsonTypes;
 use super::witness::{FactDraft, ResourceNames};
 
-/// What all facts of one walk have in common.
+/// What all facts of one comparison have in common.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FactScope<'a> {
     pub crd: &'a str,
@@ -26,11 +26,11 @@ pub(super) struct FactScope<'a> {
     pub new_file: FileId,
     /// The server that reads both.
     pub kubernetes: Server,
-    /// [`Subject::Field`], or [`Subject::NewVersion`] for a new version beside an older one that stays.
+    /// [`Subject::Field`], or [`Subject::NewVersion`] for a new version next to an older one that stays.
     pub subject: Subject,
     /// The older version that a new one is compared with.
     pub against: Option<&'a str>,
-    /// What both versions demand beside their schemas.
+    /// What both versions require besides their schemas.
     pub scales: &'a (Scale, Scale),
     pub options: &'a ChangeOptions<'a>,
 }
@@ -44,17 +44,17 @@ pub(super) enum Position {
     Value,
 }
 
-/// A node on both sides, with its keys in the file and the nodes around it.
+/// A node on both sides, with its keys in the file and its ancestors.
 pub(super) struct NodePair<'f, 't> {
     pub old: Schema<'t>,
     pub new: Schema<'t>,
     pub old_key: Node<'t>,
     pub new_key: Node<'t>,
     pub position: Position,
-    /// What each side calls it; empty for the root, items and values.
+    /// Its name on each side; empty for the root, items and values.
     pub name: (&'t str, &'t str),
     pub up: Option<&'f NodePair<'f, 't>>,
-    /// What the comparison of the two schemas may still do.
+    /// The remaining budget for comparing the two schemas.
     pub budget: &'f Budget,
 }
 
@@ -62,9 +62,9 @@ pub(super) struct ChangeWalk<'a> {
     pub scope: FactScope<'a>,
     pub old_path: FieldPath,
     pub new_path: FieldPath,
-    /// How many nodes above have another path in the new version.
+    /// How many ancestors have another path in the new version.
     pub diverged: u32,
-    /// Whether the server can match values with their old ones here: not below lists that aren't keyed.
+    /// Whether the server can match values with their old ones here: not below lists without keys.
     pub correlatable: bool,
     pub drafts: Vec<FactDraft>,
 }
@@ -74,7 +74,7 @@ impl<'a> ChangeWalk<'a> {
         ChangeWalk { scope, old_path: FieldPath::root(), new_path: FieldPath::root(), diverged: 0, correlatable: true, drafts: Vec::new() }
     }
 
-    /// Facts about two root schemas, each with its key in the file, and with objects that show breaks.
+    /// The facts about two root schemas, each with its key in the file, and with objects that show breaks.
     pub(super) fn shown<'t>(self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>), resource: ResourceNames<'_>) -> Vec<Fact> {
         if !self.scope.options.witnesses {
             return self.run(old, new);
@@ -84,7 +84,7 @@ impl<'a> ChangeWalk<'a> {
         super::witness::attach(drafts, (old.0, &scales.0), (new.0, &scales.1), resource)
     }
 
-    /// Facts about two schemas, each with its key in the file.
+    /// The facts about two schemas, each with its key in the file.
     pub(super) fn run<'t>(self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<Fact> {
         self.drafts(old, new).into_iter().map(|draft| draft.fact).collect()
     }
@@ -106,7 +106,7 @@ impl<'a> ChangeWalk<'a> {
     }
 
     pub(super) fn node<'t>(&mut self, pair: &NodePair<'_, 't>) {
-        // A byte comparison decides most subtrees; the data is compared keyword by keyword further down.
+        // Comparing bytes is enough for most subtrees; the others are compared keyword by keyword.
         if pair.old.node().alike(pair.new.node()) && !super::undeclared_keys::is_relisted(pair) {
             return;
         }
@@ -134,7 +134,7 @@ impl<'a> ChangeWalk<'a> {
         self.remaining_keywords(pair, &mut changes);
     }
 
-    /// Marks keywords that the facts about children have covered.
+    /// Marks keywords that the facts about children cover.
     fn mark_children_reported<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>, required: Option<&Required<'t>>) {
         if pair.old.property_count() + pair.new.property_count() > 0 {
             changes.report(Keyword::Properties);
@@ -145,13 +145,13 @@ impl<'a> ChangeWalk<'a> {
         }
     }
 
-    /// Elements of a list.
+    /// Compares the items of a list.
     fn items<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         let entries = (pair.old.entry(Keyword::Items), pair.new.entry(Keyword::Items));
         match (pair.old.items(), pair.new.items(), entries) {
             (Some(old), Some(new), (Some(old_entry), Some(new_entry))) => {
                 let correlatable = self.correlatable;
-                // Only elements of a keyed list are matched with what they were before.
+                // Only items of a keyed list are matched with their old values.
                 self.correlatable &= pair.new.text(Keyword::ListType) == Some("map");
                 self.step(PathStep::Items, PathStep::Items, |walk| {
                     walk.node(&NodePair {
@@ -177,7 +177,7 @@ impl<'a> ChangeWalk<'a> {
                     let arrays = JsonTypes::of(&pair.old).and(JsonTypes::of(&pair.new)).has(JsonTypes::ARRAY);
                     let effect = match (arrays, old, new) {
                         (false, ..) => Effect::Rewritten,
-                        // Without a schema the server empties objects in the list.
+                        // Without a schema, the server drops the content of objects in the list.
                         (_, Some(_), None) => Effect::Removed,
                         (_, None, Some(_)) => Effect::Added,
                         _ => Effect::Undecided,
@@ -191,7 +191,7 @@ impl<'a> ChangeWalk<'a> {
         }
     }
 
-    /// Values of a map.
+    /// Compares the values of a map.
     fn values<'t>(&mut self, pair: &NodePair<'_, 't>) {
         let (Additional::Schema(old), Additional::Schema(new)) = (pair.old.additional(), pair.new.additional()) else { return };
         let key = |schema: &Schema<'t>| schema.entry(Keyword::AdditionalProperties).map(|entry| entry.key);
@@ -210,7 +210,7 @@ impl<'a> ChangeWalk<'a> {
         });
     }
 
-    /// Goes one step down on both sides and back.
+    /// Descends one step on both sides, and returns afterwards.
     pub(super) fn step(&mut self, old: PathStep, new: PathStep, inside: impl FnOnce(&mut Self)) {
         let apart = u32::from(old != new);
         self.old_path.push(old);
@@ -244,9 +244,9 @@ impl<'a> ChangeWalk<'a> {
         self.push_lost(fact, None);
     }
 
-    /// A fact, with a value that the old node accepts and the new one doesn't.
+    /// Adds a fact, with a value that the old node accepts and the new one doesn't.
     pub(super) fn push_lost(&mut self, mut fact: Fact, lost: Option<Sample>) {
-        // Between two versions only what a conversion must carry over counts.
+        // Between two versions, only what a conversion must handle counts.
         let irrelevant = matches!(fact.effect, Effect::Rewritten)
             || matches!(
                 fact.aspect,
@@ -265,14 +265,14 @@ impl<'a> ChangeWalk<'a> {
             fact.words.entry(Word::Keyword).or_insert_with(|| fact.aspect.name().to_owned());
         }
         if !fact.affects.is_empty() {
-            // In `status` controllers write and users read.
+            // `status` is written by controllers and read by users.
             let (writers, readers) = if fact.in_status() { ("controllers", "clients") } else { ("clients", "controllers") };
             fact = fact.word(Word::Writers, writers).word(Word::Readers, readers);
         }
         self.drafts.push(FactDraft { fact, lost, rule: None, old_rule: None });
     }
 
-    /// A fact about a keyword of the node, at its value on both sides, or at the node where the keyword is not there.
+    /// A fact about a keyword of the node, at its value on both sides, or at the node if the keyword is missing.
     pub(super) fn keyword_fact(
         &self,
         pair: &NodePair<'_, '_>,
@@ -294,7 +294,7 @@ impl<'a> ChangeWalk<'a> {
         Place { file: self.scope.new_file, span: node.span() }
     }
 
-    /// How far ratcheting reaches for an error at this node; `container` for errors about what the node holds.
+    /// How far ratcheting applies to an error at this node; `container` for errors about the node's content.
     pub(super) fn ratchet(&self, container: bool) -> Ratchet {
         match () {
             () if self.new_path.is_root() || !self.scope.kubernetes.has(Feature::Ratcheting) => Ratchet::Never,
@@ -304,7 +304,7 @@ impl<'a> ChangeWalk<'a> {
     }
 }
 
-/// The node of an entry that shows it best: a scalar itself, else its key.
+/// The node that shows an entry best: a scalar itself, otherwise its key.
 pub(super) fn telling<'t>(entry: Entry<'t>) -> Node<'t> {
     if entry.value.is_map() || entry.value.is_seq() { entry.key } else { entry.value }
 }

@@ -1,4 +1,4 @@
-//! An object for each break: facts of one version come in, and those that an object can show go out with it.
+//! Finds an object for each break, and keeps the facts that an object can show.
 
 use std::cell::LazyCell;
 
@@ -12,35 +12,35 @@ use crate::server::object::{Scale, without_empty_metadata};
 
 use crate::compare::is_oversized;
 
-/// Facts of one version that are shown by an object; the rest would be more of the same.
+/// How many facts of one version get an object; more would only repeat the same.
 const SHOWN: usize = 400;
-/// An object is found in time that grows with the square of the widest object: pairs of fields that are looked at for one version.
+/// Finding an object takes time quadratic in its widest object: how many pairs of fields may be looked at for one version.
 const PAIRS: usize = 100_000_000;
-/// Judging an object takes time that grows with the schema: nodes that are looked at for one version.
+/// Judging an object takes time linear in the schema: how many nodes may be looked at for one version.
 const NODES: usize = 8_000_000;
-/// What a fact costs of that, if it is more than that a field came or went.
+/// The cost of a fact, unless a field was only added or removed.
 const FULL_PRICE: usize = 8;
-/// An object of more values than this counts as several: what is kept of them all is bounded, too.
+/// An object with more values than this counts as several, to limit the memory for all of them.
 const LARGE: usize = 500;
-/// Facts of one version for which an object is looked for that only the new schema accepts.
+/// For how many facts of one version an object is searched that only the new schema accepts.
 const REVERSED: usize = 100;
-/// What was looked for in vain counts so many times: every other way to refuse an object was tried.
+/// An unsuccessful search costs this many times more, because every other way to refuse an object was tried.
 const VAIN: usize = 8;
 
 /// A fact that isn't emitted yet, with what the comparison found at its node.
 ///
-/// A draft becomes a fact once: as it is, with the object that shows it, or as [`FactDraft::harmless`].
+/// A draft becomes a fact once: unchanged, with the object that shows it, or as [`FactDraft::harmless`].
 pub(super) struct FactDraft {
     pub fact: Fact,
     pub lost: Option<Sample>,
-    /// The rule that a fact about a rule is about, as it is now; one that is gone, as it was.
+    /// For a fact about a rule, its current text; for a removed rule, the old one.
     pub rule: Option<String>,
-    /// The rule as it was, where it was changed.
+    /// The old text of a changed rule.
     pub old_rule: Option<String>,
 }
 
 impl FactDraft {
-    /// A fact that affects nobody: it is proved that what it is about reaches no object.
+    /// A fact that affects nobody, because it is proved that no object is affected.
     pub(super) fn harmless(self) -> Fact {
         let mut fact = self.fact;
         fact.affects = Affects::NONE;
@@ -88,7 +88,7 @@ impl From<Fact> for FactDraft {
     }
 }
 
-/// What objects of the version are called.
+/// The names for objects of the version.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ResourceNames<'a> {
     pub group: &'a str,
@@ -127,12 +127,13 @@ pub(super) fn attach(
     }
     let (before, after) = (scaled(old.0, old.1), scaled(new.0, new.1));
     let witnesses = resource.witnesses(&before, &after, &Budget::shared());
-    // "No object shows it" proves something only of a schema that some object is known to satisfy.
+    // "No object shows it" proves something only if some object is known to satisfy the schema.
     let inhabited = LazyCell::new(|| witnesses.is_inhabited());
     let most = |count: fn(Node<'_>) -> usize| roots.into_iter().map(count).max().unwrap_or(1).max(1);
     let (width, size) = (most(widest), most(nodes));
     let mut left = FULL_PRICE * SHOWN.min(PAIRS / width.saturating_mul(width)).min(NODES / size);
-    // A keyword that became a rule, or a rule that moved, accepts no more than before: only an object tells a widening from a rewrite.
+    // A keyword that became a rule, or a rule that moved, accepts no more than before; only an object can distinguish accepting
+    // more values from a rewrite.
     let reversed = LazyCell::new(|| resource.witnesses(&after, &before, &Budget::shared()));
     let (mut left_reversed, reversed_inhabited) = (REVERSED.min(left / FULL_PRICE), LazyCell::new(|| reversed.is_inhabited()));
     let facts: Vec<Fact> = drafts
@@ -154,29 +155,29 @@ fn is_sound(fact: &Fact) -> bool {
     !breaks(fact) || !fact.affects.needs_object() || fact.evidence.certainty != Certainty::Proved || fact.evidence.witness.is_some()
 }
 
-/// How much there is to look at for each object: nodes, and the texts of rules.
+/// The work for each object: nodes, and the texts of rules.
 fn nodes(node: Node<'_>) -> usize {
     let own = 1 + node.as_str().map_or(0, |text| text.len().saturating_sub(SHORT) / NODE_BYTES);
     let below = node.entries().filter(|entry| entry.name() != "description").map(|entry| entry.value);
     own + below.chain(node.items()).map(nodes).sum::<usize>()
 }
 
-/// Texts of fewer bytes are no work by themselves; of others, so many are as much work as a node.
+/// Texts shorter than this are free; of longer ones, this many bytes count as a node.
 const SHORT: usize = 64;
 const NODE_BYTES: usize = 8;
 
-/// Members of the largest mapping.
+/// The size of the largest mapping.
 fn widest(node: Node<'_>) -> usize {
     let below = node.entries().map(|entry| entry.value).chain(node.items()).map(widest).max();
     node.entries().count().max(below.unwrap_or(0))
 }
 
-/// A rule that only speaks of new fields, and yet fails where what they are a part of is absent.
+/// A rule that only reads new fields, but fails if their parent is absent.
 fn is_transition_on_new_fields(fact: &Fact) -> bool {
     fact.aspect == Aspect::CelTransition && fact.is(Mark::NewFields)
 }
 
-/// Whether a fact says that more is accepted, by a condition that another one may have taken the place of.
+/// Whether a fact says that more values are accepted, because of a condition that another one may have replaced.
 fn widens(fact: &Fact) -> bool {
     let aspect = match fact.aspect {
         Aspect::CelRule | Aspect::Required | Aspect::Accepted => true,
@@ -188,7 +189,8 @@ fn widens(fact: &Fact) -> bool {
         && fact.affects == Affects::of(&[Affected::Readers])
 }
 
-/// A fact that says that more is accepted; one that says nothing, if no object is accepted now that was refused.
+/// Checks a fact that says that more values are accepted; it becomes a rewrite if no object is accepted now that was refused
+/// before.
 fn widened(draft: FactDraft, reversed: &Witnesses<'_>, inhabited: &dyn Fn() -> bool) -> Fact {
     let fact = &draft.fact;
     let rule = draft.old_rule.as_deref().or(draft.rule.as_deref());
@@ -208,7 +210,7 @@ fn widened(draft: FactDraft, reversed: &Witnesses<'_>, inhabited: &dyn Fn() -> b
     }
 }
 
-/// Whether a fact is about too few keys of an embedded resource: those that the schema doesn't say are no help to break it.
+/// Whether a fact is about too few keys of an embedded resource, where undeclared keys don't help to violate it.
 fn needs_fewer_keys(fact: &Fact, witnesses: &Witnesses<'_>) -> bool {
     fact.aspect == Aspect::MinProperties && witnesses.is_embedded_resource(&fact.path)
 }
@@ -216,7 +218,7 @@ fn needs_fewer_keys(fact: &Fact, witnesses: &Witnesses<'_>) -> bool {
 fn breaks(fact: &Fact) -> bool {
     match fact.aspect {
         Aspect::Deprecation => false,
-        // A rule that was lifted refuses nothing.
+        // A rule that was removed refuses nothing.
         Aspect::CelTransition | Aspect::CelOptionalOldSelf => fact.affects.needs_object(),
         _ => fact.affects.needs_object() || fact.affects.contains(Affected::Behaviour),
     }
@@ -236,13 +238,13 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
     if !breaks(&fact) {
         return fact;
     }
-    // The object for a field that came or went needs hardly more than that field.
+    // The object for a field that was added or removed needs little more than that field.
     let price = if fact.aspect == Aspect::Presence { 1 } else { FULL_PRICE };
     if *left < price {
         return FactDraft::unshown(fact, "there are too many changes to search for an object of each");
     }
     *left -= price;
-    // Sets and maps refuse what a list may hold twice.
+    // Sets and maps refuse duplicates that a list may contain.
     if matches!(fact.aspect, Aspect::ListType | Aspect::MapKeys) {
         lost = lost.or_else(|| witnesses.twice(&fact.path).map(Sample::Sent));
     }
@@ -251,7 +253,7 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
         (Some(sample), _, _) => What::Sample(sample),
         (None, Aspect::Required, _) => What::Absent,
         (None, Aspect::Presence, Effect::Added) if fact.is(Mark::Demanded) || fact.is(Mark::Refused) => What::Absent,
-        // In a list or a map a default only takes the place of a null.
+        // In a list or map, a default only replaces null.
         (None, Aspect::Default, _) if !matches!(fact.path.steps().last(), Some(PathStep::Key(_))) => What::Sample(&null),
         (None, Aspect::Default, _) => What::Absent,
         (None, Aspect::Nullable, _) => What::Sample(&null),
@@ -267,7 +269,7 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
             }
         };
     }
-    // Where nothing shows it, the rule may be one that every new object satisfies; that is not proved.
+    // If no object shows it, every new object may satisfy the rule; that isn't proved.
     if let (Aspect::CelOptionalOldSelf, Some(text)) = (fact.aspect, &rule) {
         return match witnesses.sample_update(&fact.path, text) {
             Trial::Shown(witness) => shown(fact, *witness),
@@ -278,12 +280,12 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
     }
     let cause = rule.as_deref().filter(|_| fact.aspect == Aspect::CelRule).map_or_else(|| cause(&fact), Cause::Rule);
     let found = match witnesses.show(&fact.path, what, cause) {
-        // What can't be dropped from an object that is fine otherwise may be refused with it.
+        // A field that can't be pruned from a valid object may be refused with it.
         Search::Impossible | Search::Undecided(_) if cause == Cause::Lost => witnesses.show(&fact.path, what, Cause::Near),
         found => found,
     };
     let found = match (found, &fact.to) {
-        // Under its new name the field is missing, which may be what the server says.
+        // The field is missing under its new name, which may be the server's complaint.
         (Search::Impossible | Search::Undecided(_), Some(to)) if fact.effect == Effect::Renamed => witnesses.show(to, What::Absent, cause),
         (found, _) => found,
     };
@@ -311,7 +313,7 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]);
             }
             *left = left.saturating_sub(FULL_PRICE * (values(&witness.object) / LARGE));
-            // What the server tolerates is known from the object; the schema alone says how far it reaches.
+            // The object shows what the server tolerates; only the schema shows how far that applies.
             if witness.new == Outcome::Rejected && fact.ratchet.is_some() {
                 fact.ratchet = match (fact.ratchet, witnesses.is_ratcheted(&witness, &fact.path)) {
                     (_, false) => Some(Ratchet::Never),
@@ -329,7 +331,7 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
         {
             return FactDraft::from(fact).harmless();
         }
-        // Lists are merged differently all the same.
+        // Lists are still merged differently.
         Search::Impossible
             if matches!(fact.aspect, Aspect::ListType | Aspect::MapKeys) && fact.affects.contains(Affected::Merge) && inhabited() =>
         {
@@ -353,7 +355,7 @@ fn shown(mut fact: Fact, witness: Witness) -> Fact {
     fact
 }
 
-/// Values in an object, at any depth.
+/// The number of values in an object, at any depth.
 fn values(value: &serde_json::Value) -> usize {
     match value {
         serde_json::Value::Object(map) => 1 + map.values().map(values).sum::<usize>(),
@@ -362,7 +364,7 @@ fn values(value: &serde_json::Value) -> usize {
     }
 }
 
-/// What an object must show of a change: another change below the node would prove nothing about it.
+/// What an object must show for a change; another change below the node would prove nothing about it.
 fn cause(fact: &Fact) -> Cause<'static> {
     let gone = matches!(fact.effect, Effect::Removed | Effect::Narrowed) && fact.affects.contains(Affected::Data);
     match fact.aspect {
@@ -386,11 +388,11 @@ fn cause(fact: &Fact) -> Cause<'static> {
     }
 }
 
-/// Whether a fact only says which values are refused: without any such value it says nothing.
+/// Whether a fact only states which values are refused, so that without such a value it states nothing.
 fn is_condition(fact: &Fact) -> bool {
     match fact.aspect {
         Aspect::Presence => fact.effect == Effect::Added && fact.is(Mark::Demanded) && !fact.is(Mark::Kept),
-        // These mean something even where no object shows it.
+        // These matter even if no object shows it.
         Aspect::ListType | Aspect::MapKeys | Aspect::MapType | Aspect::EmbeddedResource | Aspect::Items | Aspect::Structure => false,
         _ => true,
     }

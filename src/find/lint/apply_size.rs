@@ -1,4 +1,4 @@
-//! Whether client-side `kubectl apply` can install a CRD: it keeps the whole document, as JSON, in an annotation.
+//! Checks whether client-side `kubectl apply` can install a CRD: it stores the whole document, as JSON, in an annotation.
 
 use crate::input::yaml::{Data, Node};
 use crate::model::FactCollector;
@@ -7,7 +7,7 @@ use crate::server::object_meta::MAX_ANNOTATION_BYTES;
 
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// JSON is never longer than this many times the YAML it was written as, aliases apart.
+/// JSON is never longer than this many times the YAML it came from, apart from aliases.
 const MAX_GROWTH: usize = 8;
 
 pub(super) fn check(collector: &mut FactCollector<'_>) {
@@ -27,13 +27,13 @@ fn annotations(crd: Node<'_>) -> Option<Node<'_>> {
     crd.get("metadata")?.get("annotations").filter(|annotations| annotations.is_map())
 }
 
-/// The annotations that the CRD has anyway.
+/// The size of the annotations that the CRD already has.
 fn annotation_bytes(crd: Node<'_>) -> usize {
     let others = annotations(crd).into_iter().flat_map(Node::entries).filter(|entry| entry.name() != LAST_APPLIED);
     others.map(|entry| entry.name().len() + entry.value.as_str().map_or(0, str::len)).sum()
 }
 
-/// What kubectl writes: compact JSON with a map of annotations, but without its own one, and a newline.
+/// The size of what kubectl writes: compact JSON with a map of annotations, without kubectl's own one, and a newline.
 fn document_bytes(crd: Node<'_>) -> usize {
     let mut bytes = json_bytes(crd) + 1;
     match annotations(crd) {
@@ -48,7 +48,7 @@ fn document_bytes(crd: Node<'_>) -> usize {
     bytes
 }
 
-/// The length of a node in the JSON that Go writes. Depth is bounded by that of the document, which the reader limits.
+/// The length of a node in the JSON that Go writes. The recursion is limited by the depth of the document.
 fn json_bytes(node: Node<'_>) -> usize {
     let (brackets, commas) = (2, node.len().saturating_sub(1));
     match node.data() {
@@ -59,11 +59,11 @@ fn json_bytes(node: Node<'_>) -> usize {
     }
 }
 
-/// A string in quotes, escaped as Go does it: also where HTML would be misread. Descriptions are most of a CRD, so bytes are counted
-/// without a branch for each of them.
+/// The length of a quoted string, escaped like Go does, including characters special in HTML. Descriptions are most of a CRD, so
+/// bytes are counted without branches.
 fn text_bytes(text: &str) -> usize {
     const QUOTES: usize = 2;
-    // So few that their counts fit into a byte.
+    // Small enough that the counts fit into a byte.
     const CHUNK: usize = 128;
     let (mut length, mut is_separated) = (QUOTES + text.len(), false);
     for chunk in text.as_bytes().chunks(CHUNK) {
@@ -90,7 +90,7 @@ mod tests {
     use crate::input::yaml::{YamlBudget, parse};
 
     #[test]
-    fn the_annotation_is_as_long_as_what_kubectl_writes() {
+    fn the_annotation_has_the_length_that_kubectl_writes() {
         let bytes = |text: &str| {
             let documents = parse(&text.to_owned().into(), &YamlBudget::default());
             document_bytes(documents[0].tree.as_ref().expect("a document").root())

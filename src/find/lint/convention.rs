@@ -1,4 +1,4 @@
-//! Kubernetes API conventions that a schema should follow, where clients suffer if it doesn't.
+//! Checks Kubernetes API conventions that matter to clients.
 
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Keyword, Schema};

@@ -1,4 +1,4 @@
-//! Defaults that the server accepts and that make objects invalid.
+//! Finds defaults that the server accepts but that make objects invalid.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ pub(super) fn check<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, positi
     }
 }
 
-/// The element of a set, or the keys of a map list, that are in the default twice.
+/// An element of a set, or the keys of a map list item, that the default contains twice.
 fn duplicate(schema: &Schema<'_>, value: &Value) -> Option<String> {
     let items = value.as_array()?;
     let keys: Vec<&str> = schema.names(Keyword::ListMapKeys).collect();

@@ -1,4 +1,5 @@
-//! What the server accepts and what causes trouble later: schemas that reject every value, drop data silently, or have no effect.
+//! Finds schemas that the server accepts but that cause trouble later: they reject every value, drop data silently, or have no
+//! effect.
 
 use std::collections::HashSet;
 
@@ -14,7 +15,7 @@ use crate::server::object::{self, number_domains};
 
 use super::walk::{LintContext, LintWalk};
 
-/// Checks a node outside of `allOf`, `anyOf`, `oneOf` and `not`.
+/// Checks a node outside `allOf`, `anyOf`, `oneOf` and `not`.
 pub(super) fn node<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: LintContext<'_, 't>) {
     match schema.ty() {
         Some("object") => object(walk, schema, position, context),
@@ -58,7 +59,7 @@ fn object<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schem
     }
 }
 
-/// A list of objects that accepts `[{}]`.
+/// Reports a list of objects that accepts `[{}]`.
 fn list<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let (Some(items), Some(entry)) = (schema.items(), schema.entry(Keyword::Items)) else { return };
     let wants_something = items.count(Keyword::MinProperties).unwrap_or(0) > 0
@@ -105,7 +106,7 @@ fn values<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schem
     }
 }
 
-/// Bounds that no value can meet.
+/// Reports bounds that no value can satisfy.
 fn impossible<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     use Keyword as K;
     let mut dead = |word: K, why: String| {
@@ -161,7 +162,7 @@ fn impossible<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &S
     }
 }
 
-/// Keywords that have no effect on values of the node's type.
+/// Reports keywords that have no effect on values of the node's type.
 fn ineffective<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     use Keyword as K;
     let Some(ty) = schema.ty().filter(|_| !schema.is_int_or_string()) else { return };
@@ -189,7 +190,7 @@ fn ineffective<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &
     }
 }
 
-/// A format that servers don't know for this type: they ignore it, and newer ones warn.
+/// Reports a format that servers don't know for this type: they ignore it, and newer ones warn.
 fn format<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let (Some(text), Some(entry)) = (schema.text(Keyword::Format).filter(|text| !text.is_empty()), schema.entry(Keyword::Format)) else {
         return;
@@ -218,7 +219,7 @@ fn default<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Sche
             walk.note((Aspect::Default, Effect::Dead), entry.key, position).words.insert(Word::Reason, reason.to_owned());
         }
     } else if let (Some(name), Some(parent)) = (position.name(), context.parent) {
-        // Every child has a default, so the author expects them all, but without a default of `{}` here none applies.
+        // Every child has a default, so the author expects all of them to apply, but without a default of `{}` here none does.
         let filled = schema.property_count() > 1 && schema.properties().all(|(_, child)| child.default().is_some());
         let top = position.parent.is_none_or(|parent| parent.parent.is_none());
         if schema.ty() == Some("object") && filled && !top && !parent.is_required(name) && !context.meta {
@@ -239,7 +240,7 @@ fn rules<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schema
     }
 }
 
-/// Whether pruning keeps keys of an object that the node doesn't declare.
+/// Whether pruning keeps undeclared keys of an object.
 pub(super) fn keeps_undeclared_keys(schema: &Schema<'_>) -> bool {
     schema.flag(Keyword::PreserveUnknownFields) || schema.word(Keyword::AdditionalProperties).is_some()
 }

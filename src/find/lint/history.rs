@@ -1,6 +1,6 @@
-//! Changes and the bundles of earlier releases come in; facts that two releases alone can't show go out.
+//! Finds facts that need more than two releases, from the changes and the bundles of earlier releases.
 //!
-//! A field or version may be removed after enough releases had it deprecated, and a removed name must not come back with another
+//! A field or version may be removed once enough releases have deprecated it, and a removed name must not come back with another
 //! meaning.
 
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub struct Release<'a> {
     pub bundle: &'a Bundle<'a>,
 }
 
-/// Facts about the changes from `old` to `new` that earlier releases, oldest first, show. Without releases there are none.
+/// Finds facts about the changes from `old` to `new` that earlier releases, oldest first, reveal. Empty without releases.
 pub fn history(changes: &[Fact], releases: &[Release<'_>], old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     if releases.is_empty() {
         return Vec::new();
@@ -53,7 +53,7 @@ struct Past<'p, 'o> {
 }
 
 impl Past<'_, '_> {
-    /// How many releases in a row, up to the old one, had it deprecated.
+    /// How many consecutive releases, up to the old one, deprecated it.
     fn releases_deprecated(&self, change: &Fact, deprecated: impl Fn(&Crd<'_>) -> bool) -> usize {
         let earlier = self.releases.iter().rev().map(|release| release.bundle);
         let in_row = std::iter::once(self.old).chain(earlier).take_while(|bundle| same(bundle, change).is_some_and(&deprecated));
@@ -88,7 +88,7 @@ impl Past<'_, '_> {
         Some(fact.word(Word::What, format!("version {name}")).word(Word::Count, count.to_string()).word(Word::Needed, RELEASES.to_string()))
     }
 
-    /// A field of this name was in an earlier release, and not in the old one.
+    /// Reports a new field whose name was in an earlier release but not in the old one.
     fn field_added(&self, change: &Fact, path: Option<&FieldPath>) -> Option<Fact> {
         let (name, path) = (change.version.as_deref()?, path?);
         let schema = |bundle: &Bundle<'_>| same(bundle, change)?.version(name)?.schema.as_ref()?.at(path).map(|schema| plain(&schema));
@@ -118,12 +118,12 @@ fn note(change: &Fact, subject: Subject, aspect: Aspect, effect: Effect) -> Fact
     fact
 }
 
-/// The CRD that a change is about, in another bundle.
+/// The CRD of a change in another bundle.
 fn same<'b, 't>(bundle: &'b Bundle<'t>, change: &Fact) -> Option<&'b Crd<'t>> {
     bundle.find(&change.crd, change.channel.as_deref())
 }
 
-/// Whether the field, an object around it or the whole version is marked as deprecated.
+/// Whether the field, one of its parents or the whole version is marked as deprecated.
 fn says_deprecated(version: &Version<'_>, path: &FieldPath) -> bool {
     let Some(schema) = &version.schema else { return false };
     let mut around = Some(path.clone());
@@ -140,12 +140,12 @@ fn says_deprecated(version: &Version<'_>, path: &FieldPath) -> bool {
     declared && version.deprecated
 }
 
-/// A schema as data.
+/// A schema as plain data.
 fn plain(schema: &Schema<'_>) -> Value {
     schema.node().to_json()
 }
 
-/// How two schemas of one name differ, if they do.
+/// How two schemas with the same name differ, if they do.
 fn difference(before: &Value, now: &Value) -> Option<(String, Evidence)> {
     if before == now {
         return None;

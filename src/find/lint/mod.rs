@@ -1,4 +1,4 @@
-//! One bundle comes in; facts about what an API server refuses in it, and about what it accepts but shouldn't be there, go out.
+//! Lints a bundle: emits facts about what an API server refuses in it, and about hazards that it accepts.
 //!
 //! [`inspect`] looks at a bundle by itself, as if every CRD were created. [`review`] looks at a bundle that replaces another one.
 
@@ -41,8 +41,8 @@ pub fn inspect(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
 
 /// Facts about the new bundle, given the old one.
 ///
-/// A fact that the old bundle had already is `pre_existing`, what a server refuses included: even where the server would refuse the
-/// update all the same ([`Mark::RefusedAgain`]), the change didn't bring it.
+/// A fact that the old bundle already had is `pre_existing`, including refusals: even if the server would still refuse the update
+/// ([`Mark::RefusedAgain`]), the change didn't cause it.
 pub fn review(old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     let stability = Stability::new(Some(old), new, context);
     let of_crd = |crd: &Crd<'_>| {
@@ -57,7 +57,7 @@ pub fn review(old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>) -
     new.crds.par_iter().flat_map_iter(|crd| stability.complete(of_crd(crd))).collect()
 }
 
-/// The CRD of the same name, in the same channel and file if it is in several.
+/// The CRD with the same name, in the same channel and file if there are several.
 fn predecessor<'b, 't>(old: &'b Bundle<'t>, crd: &Crd<'_>) -> Option<&'b Crd<'t>> {
     let named = old.named(crd.name);
     crd.counterpart(named).or(named.first())
@@ -81,7 +81,7 @@ fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
     facts
 }
 
-/// Marks refusals that the old CRD would meet as well, at the same place or where a renamed field was.
+/// Marks refusals that also apply to the old CRD, at the same place or where a renamed field was.
 fn excuse_old_refusals(facts: &mut [Fact], old: &Crd<'_>, new: &Crd<'_>) {
     let before = if old.api == Api::V1 { crd::create(old).facts } else { Vec::new() };
     let known: HashSet<_> = before.iter().map(Fact::identity).collect();
@@ -94,8 +94,7 @@ fn excuse_old_refusals(facts: &mut [Fact], old: &Crd<'_>, new: &Crd<'_>) {
     }
 }
 
-/// Whether a refusal is that of a field which only has another name or place now: the old field is gone, and the new one is written
-/// like it.
+/// Whether a refusal concerns a field that was only renamed or moved: the old field is gone, and the new one has the same text.
 fn is_moved(fact: &Fact, other: &Fact, old: &Crd<'_>, new: &Crd<'_>) -> bool {
     let same_kind = (fact.subject, fact.aspect, fact.effect) == (other.subject, other.aspect, other.effect);
     if !same_kind || fact.version != other.version || fact.key != other.key || fact.path == other.path {
@@ -108,7 +107,7 @@ fn is_moved(fact: &Fact, other: &Fact, old: &Crd<'_>, new: &Crd<'_>) -> bool {
     after.at(&other.path).is_none() && before.at(&fact.path).is_none() && was.node().same(is.node())
 }
 
-/// What the server answers to a CRD, and what there is to say about what it accepts.
+/// The server's response to a CRD, and lint facts about what it accepts.
 fn facts<'t>(crd: &Crd<'t>, admit: impl Fn(&Crd<'t>) -> Admission) -> Vec<Fact> {
     let mut collector = FactCollector::new(crd);
     if crd.api == Api::V1Beta1 {
@@ -117,7 +116,7 @@ fn facts<'t>(crd: &Crd<'t>, admit: impl Fn(&Crd<'t>) -> Admission) -> Vec<Fact> 
     }
     let admission = admit(crd);
     writing::check(&mut collector);
-    // Without a decoded document, the rest would be guesses.
+    // If the document can't be decoded, the rest would be guesses.
     if admission.decoded {
         lint(&mut collector, |version| admission.is_structural(version));
     }
@@ -126,8 +125,8 @@ fn facts<'t>(crd: &Crd<'t>, admit: impl Fn(&Crd<'t>) -> Admission) -> Vec<Fact> 
     facts
 }
 
-/// What the server accepted in the old CRD. The old API excuses nothing that the new one has as well, unless it kept unknown fields:
-/// then hardly anything that can be said about a schema was true.
+/// The facts about what the server accepted in the old CRD. A CRD of the old API excuses no facts about the new one, unless it kept
+/// unknown fields: then hardly any fact about its schema applied.
 fn accepted_before(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
     let mut collector = FactCollector::new(old);
     if old.api == Api::V1Beta1 && old.preserves_unknown() {
@@ -144,7 +143,8 @@ fn accepted_before(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
     facts
 }
 
-/// What the server accepts and shouldn't be there. `structural` says of a version, by its index, whether its schema is structural.
+/// Emits facts about what the server accepts but shouldn't be there. `structural` returns whether the schema of a version, by its
+/// index, is structural.
 fn lint<'t>(collector: &mut FactCollector<'t>, structural: impl Fn(usize) -> bool) {
     let versions = VersionList::of(&collector.crd);
     let mut linted: Vec<((Node<'t>, Node<'t>), std::ops::Range<usize>)> = Vec::new();

@@ -1,4 +1,5 @@
-//! Paths of printer columns and of the scale subresource that the schema doesn't declare: cells stay empty and scaling fails.
+//! Finds paths of printer columns and of the scale subresource that the schema doesn't declare, so that cells stay empty and
+//! scaling fails.
 
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
@@ -100,9 +101,9 @@ enum PathTarget<'t> {
     Schema(Schema<'t>),
     /// Somewhere below a node that accepts any key.
     Open,
-    /// The part of the path that no schema declares.
+    /// The part of the path that the schema doesn't declare.
     Lost(String),
-    /// Written in a way that isn't supported here.
+    /// Written in a notation that isn't supported here.
     Unclear,
 }
 
@@ -216,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_paths_are_cut() {
+    fn plain_paths_are_split() {
         let cut = |path| {
             steps(path).map(|steps| {
                 steps

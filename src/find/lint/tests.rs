@@ -1,4 +1,4 @@
-//! Cases beside those of the rule pages: what the old bundle had already, orders, and depth.
+//! Cases in addition to the rule pages: pre-existing facts, ordering, and depth.
 
 use crate::find::review_context::ReviewContext;
 use crate::model::fact::Fact;
@@ -33,7 +33,7 @@ fn compared(old: &str, new: &str) -> Vec<(String, bool)> {
 }
 
 #[test]
-fn hazards_of_the_old_bundle_are_old() {
+fn hazards_of_the_old_bundle_are_pre_existing() {
     let (empty, filled) = (with_field("{type: object}"), with_field("{type: object, properties: {a: {type: object}}}"));
     assert_eq!(compared(&empty, &empty), [("properties/missing".to_owned(), true)]);
     assert_eq!(compared(&empty, &filled), [("properties/missing".to_owned(), false)]);
@@ -50,15 +50,15 @@ fn with_versions(versions: &[(&str, bool, bool, &str)]) -> String {
 }
 
 #[test]
-fn a_loss_is_old_although_a_version_that_it_named_is_gone() {
+fn a_loss_is_pre_existing_although_the_named_version_was_removed() {
     let (lacks, has, other) = ("", ", f: {type: string}", ", f: {type: string, default: x}");
-    // Of the versions through which the field is lost, the first is named.
+    // The first of the versions through which the field is lost is named.
     let three = [("v1alpha1", true, false, has), ("v1beta1", true, false, has), ("v1", true, true, lacks)];
     let lost = |old: bool| vec![("presence/lossy".to_owned(), old)];
     assert_eq!(compared(&with_versions(&three), &with_versions(&three[1..])), lost(true));
     let unserved = [("v1alpha1", false, false, has), three[1], three[2]];
     assert_eq!(compared(&with_versions(&three), &with_versions(&unserved)), lost(true));
-    // What the version that stays only loses now is new.
+    // A loss that starts with this change in a version that stays is new.
     let before = [("v1alpha1", true, false, has), ("v1beta1", true, false, lacks), ("v1", true, true, lacks)];
     assert_eq!(compared(&with_versions(&before), &with_versions(&three[1..])), lost(false));
     let differ = [("v1alpha1", true, false, has), ("v1beta1", true, false, other), ("v1", true, true, has)];
@@ -70,7 +70,7 @@ fn a_loss_is_old_although_a_version_that_it_named_is_gone() {
 }
 
 #[test]
-fn facts_come_in_one_order() {
+fn facts_have_a_fixed_order() {
     let text = [with_field("{type: object}"), with_field("{minLength: 1}").replace("widgets", "gadgets")].join("---\n");
     let once = format!("{:?}", facts(&text));
     assert!((0..4).all(|_| format!("{:?}", facts(&text)) == once));
@@ -88,7 +88,7 @@ fn the_deepest_document_fits_the_stack() {
     }
     let documents = Documents::of_text("crd.yaml", &with_field(&schema));
     let bundle = Bundle::read(&documents);
-    // Whether or not the depth budget takes it: it must not end the process.
+    // Whether or not the depth budget allows it, it must not end the process.
     let found = inspect(&bundle, &ReviewContext::NONE).len();
     assert!(found > 0 || !bundle.problems.is_empty());
 }

@@ -1,4 +1,4 @@
-//! One walk over a version's schema: each node outside of `allOf`, `anyOf`, `oneOf` and `not` is shown to the checks once.
+//! Walks a version's schema once, passing each node outside `allOf`, `anyOf`, `oneOf` and `not` to the checks.
 
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
@@ -8,7 +8,7 @@ use crate::server::crd::{SchemaLevel, SchemaPosition, SchemaStep};
 
 use super::{convention, defaults, hazard};
 
-/// What the place of a node implies for it.
+/// What the position of a node implies.
 #[derive(Clone, Copy)]
 pub(super) struct LintContext<'p, 't> {
     pub level: SchemaLevel,
@@ -22,7 +22,7 @@ pub(super) struct LintContext<'p, 't> {
 pub(super) struct LintWalk<'a, 't> {
     pub collector: &'a mut FactCollector<'t>,
     pub version: &'t str,
-    /// Whether the schema is structural, so that its defaults mean something.
+    /// Whether the schema is structural, so that its defaults apply.
     pub structural: bool,
 }
 

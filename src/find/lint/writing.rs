@@ -1,4 +1,5 @@
-//! How the document is written: for an API that servers no longer have, or with text that parsers and deployment tools read differently.
+//! Checks how the document is written: for a removed API version, or with text that parsers and deployment tools interpret
+//! differently.
 
 use std::collections::HashSet;
 
@@ -8,20 +9,20 @@ use crate::model::fact::{Aspect, Effect, Subject, Word};
 
 use super::apply_size;
 
-/// The CRD is written for `apiextensions.k8s.io/v1beta1`.
+/// Reports a CRD written for `apiextensions.k8s.io/v1beta1`.
 pub(super) fn outdated(collector: &mut FactCollector<'_>) {
     let at = collector.crd.node.get("apiVersion").unwrap_or(collector.crd.name_node);
     collector.note((Subject::Crd, Aspect::Api, Effect::Lapsed), at);
 }
 
-/// What becomes of the document on its way to the server.
+/// Checks how other tools may change the document on its way to the server.
 pub(super) fn check(collector: &mut FactCollector<'_>) {
     ambiguous(collector);
     substituted(collector);
     apply_size::check(collector);
 }
 
-/// Finds `${` in a schema, which Flux's post-build substitution replaces. `$${` is how its users write a literal one.
+/// Finds `${` in a schema, which Flux's post-build substitution replaces. Its users escape it as `$${`.
 fn substituted(collector: &mut FactCollector<'_>) {
     let crd = collector.crd.clone();
     if !crd.node.source().contains("${") {
@@ -40,9 +41,9 @@ fn substituted(collector: &mut FactCollector<'_>) {
     fact.words.insert(Word::Count, found.count.to_string());
 }
 
-/// The variables of a document, in the order in which they are written.
+/// The variables of a document, in file order.
 struct Variables<'t> {
-    /// The value that has the first one, its place, and the variable itself.
+    /// The value with the first variable, its place, and the variable itself.
     first: Option<(Node<'t>, String, String)>,
     count: usize,
 }
@@ -68,13 +69,13 @@ impl<'t> Variables<'t> {
     }
 }
 
-/// Each `${…}` of a text that isn't escaped.
+/// Each unescaped `${…}` in a text.
 fn variables(text: &str) -> impl Iterator<Item = &str> {
     let starts = text.match_indices("${").filter(|&(start, _)| !text[..start].ends_with('$'));
     starts.map(|(start, _)| text[start..].find('}').map_or("${", |end| &text[start..=start + end]))
 }
 
-/// Finds `on`, `0777`, `1_000` as a value or as a key. A plain `yes` for a boolean means what it seems to mean.
+/// Finds `on`, `0777`, `1_000` as a value or key. An unquoted `yes` for a boolean means what it seems to mean.
 fn ambiguous(collector: &mut FactCollector<'_>) {
     let span = collector.crd.node.span();
     let inside = |node: &Node<'_>| span.start <= node.span().start && node.span().end <= span.end;

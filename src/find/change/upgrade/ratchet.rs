@@ -1,4 +1,4 @@
-//! Updates that only the newer server lets pass: they leave unchanged what is invalid.
+//! Finds updates that only the newer server accepts because they don't change the invalid value.
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,11 @@ use crate::model::schema::{Schema, Shape};
 use crate::model::{Crd, FieldPath, Place};
 use crate::server::object::{Check, Endpoint, Kind, Subresource};
 
-/// CRDs, and fields of each, for which an object is looked for.
+/// For how many CRDs, and fields of each, an object is searched.
 const CRDS: usize = 20;
 const FIELDS: usize = 5;
 
-/// One fact for the bundle for each part of an object that is tolerated from now on, at the first field that shows it.
+/// One fact per bundle for each part of an object that is tolerated from now on, at the first field that shows it.
 pub(super) fn tolerated(crds: &[&Crd<'_>], from: Server, to: Server) -> Vec<Fact> {
     let parts = [(Feature::Ratcheting, None), (Feature::StatusRatcheting, Some(Subresource::Status))];
     let gained = parts.into_iter().filter(|(feature, _)| !from.has(*feature) && to.has(*feature));
@@ -72,7 +72,7 @@ fn of_crd(crd: &Crd<'_>, part: Option<Subresource>, from: Server, to: Server) ->
     None
 }
 
-/// Fields with a constraint that some value breaks; those of the status, or the others.
+/// Collects fields with a constraint that some value violates, in the status or outside it.
 fn constrained(schema: &Schema<'_>, path: &FieldPath, status: bool, found: &mut Vec<(FieldPath, Kind, crate::input::yaml::Span)>) {
     for (entry, child) in schema.properties() {
         let outside = path.is_root() && (entry.name() == "status") != status;

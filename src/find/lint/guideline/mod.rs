@@ -1,4 +1,4 @@
-//! What the guidelines ask of a bundle: facts about preserving, publishing and retiring, each with the clause on its rule's page.
+//! Checks the guidelines: facts about preserving, publishing and retiring, each with the clause on its rule's page.
 
 mod preserve;
 mod publish;
@@ -19,7 +19,7 @@ pub fn guidelines(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact>
     Stability::new(None, bundle, context).complete(current(bundle, context))
 }
 
-/// A v1beta1 CRD isn't linted by itself.
+/// Like [`guidelines`], but skips v1beta1 CRDs.
 fn current(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     found(bundle, context, |crd| if crd.api == Api::V1 { one(crd, context, true) } else { Vec::new() })
 }
@@ -31,12 +31,12 @@ fn found(bundle: &Bundle<'_>, context: &ReviewContext<'_>, one: impl Fn(&Crd<'_>
     facts
 }
 
-/// Facts about the new bundle, given the old one. `broken` names the CRDs in which the change breaks something: what a conversion of
-/// them needs is required now, whether or not it was missing before.
+/// Facts about the new bundle, given the old one. `broken` lists the CRDs in which the change breaks something: what their
+/// conversion needs is required now, whether or not it was already missing.
 pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>, broken: &BTreeSet<String>) -> Vec<Fact> {
     let mut facts = current(new, context);
     let retiring = facts.iter().any(retire::is_retirement);
-    // What the new CRD shares with a v1beta1 CRD is pre-existing, too.
+    // Facts that the new CRD shares with a v1beta1 CRD are pre-existing, too.
     let before = if facts.is_empty() { Vec::new() } else { found(old, context, |crd| one(crd, context, retiring)) };
     let known: HashSet<_> = before.iter().map(Fact::identity).collect();
     let had: Vec<bool> = facts.iter().map(|fact| known.contains(&fact.identity())).collect();
@@ -55,7 +55,7 @@ pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewCon
     Stability::new(Some(old), new, context).complete(facts)
 }
 
-/// `retiring`: whether to look for deprecated fields and versions, which reads every description.
+/// `retiring`: whether to look for deprecated fields and versions, which requires reading every description.
 fn one(crd: &Crd<'_>, context: &ReviewContext<'_>, retiring: bool) -> Vec<Fact> {
     let mut collector = FactCollector::new(crd);
     preserve::check(&mut collector);
@@ -66,7 +66,7 @@ fn one(crd: &Crd<'_>, context: &ReviewContext<'_>, retiring: bool) -> Vec<Fact> 
     collector.into_facts()
 }
 
-/// A version that is new, or whose CRD breaks something in this change, must preserve unknown fields now.
+/// A new version, or one whose CRD breaks something in this change, must preserve unknown fields now.
 fn expose(fact: &mut Fact, old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>, broken: &BTreeSet<String>) {
     let owed = fact.aspect == Aspect::PreserveUnknown && matches!(fact.effect, Effect::Missing | Effect::Shallow);
     let (true, Some(version)) = (owed, fact.version.clone()) else { return };

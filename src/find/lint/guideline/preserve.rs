@@ -1,4 +1,5 @@
-//! `x-kubernetes-preserve-unknown-fields`: at the root of every version, as the guidelines require, and below it, where it is needed.
+//! Checks `x-kubernetes-preserve-unknown-fields`: at the root of every version, as the guidelines require, and below it, where
+//! needed.
 
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
@@ -39,7 +40,7 @@ fn key<'t>(version: &Version<'t>) -> Node<'t> {
     version.node.get("schema").and_then(|stanza| stanza.entry("openAPIV3Schema")).map_or(version.name_node, |entry| entry.key)
 }
 
-/// Objects that drop what they don't declare. `kept` is true under a list that preserves unknown fields.
+/// Collects objects that drop undeclared fields. `kept` is true under a list that preserves unknown fields.
 fn below(schema: &Schema<'_>, kept: bool, path: &mut FieldPath, closed: &mut Vec<FieldPath>) {
     let keeps = kept || schema.preserves_unknown();
     let additional = schema.additional();
@@ -66,13 +67,13 @@ fn below(schema: &Schema<'_>, kept: bool, path: &mut FieldPath, closed: &mut Vec
     }
 }
 
-/// Conversion by webhook, which the guidelines forbid.
+/// Reports conversion by webhook, which the guidelines forbid.
 pub(super) fn webhook(collector: &mut FactCollector<'_>) {
     let Some(strategy) = collector.crd.conversion.strategy.filter(|_| collector.crd.conversion.is_webhook()) else { return };
     collector.note((Subject::Crd, Aspect::ConversionStrategy, Effect::Unsafe), strategy.node);
 }
 
-/// Versions of the new CRD that the old one doesn't have.
+/// Whether a version of the new CRD is missing in the old one.
 pub(super) fn is_new(old: Option<&Crd<'_>>, version: &str) -> bool {
     old.is_none_or(|old| old.version(version).is_none())
 }

@@ -1,4 +1,4 @@
-//! How a bundle says which release it is: bundle versions and channels, and which fields are in which channel.
+//! Checks how a bundle declares its release: bundle versions and channels, and which fields are in which channel.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn is_semver(text: &str) -> bool {
     short || semver::Version::parse(text).is_ok()
 }
 
-/// Annotations that say version and channel.
+/// Checks the annotations for version and channel.
 pub(super) fn annotations(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     let mut facts = Vec::new();
     let versioned = bundle.crds.iter().any(|crd| crd.bundle_version().is_some());
@@ -55,7 +55,7 @@ pub(super) fn annotations(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> V
     facts
 }
 
-/// The CRD of one name in each channel.
+/// The pairs of CRDs with the same name in each channel.
 fn channels<'b, 't>(bundle: &'b Bundle<'t>) -> Vec<(&'b Crd<'t>, &'b Crd<'t>)> {
     let in_channel =
         |name: &str, channel: &str| bundle.named(name).iter().find(|crd| crd.channel().is_some_and(|own| own.value == channel));
@@ -63,7 +63,7 @@ fn channels<'b, 't>(bundle: &'b Bundle<'t>) -> Vec<(&'b Crd<'t>, &'b Crd<'t>)> {
     names.into_iter().filter_map(|name| Some((in_channel(name, "standard")?, in_channel(name, "experimental")?))).collect()
 }
 
-/// Fields of the standard channel that the experimental one doesn't have.
+/// Reports fields of the standard channel that the experimental one doesn't have.
 pub(super) fn misplaced(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     let mut facts = Vec::new();
     for (standard, experimental) in channels(bundle) {
@@ -84,7 +84,7 @@ pub(super) fn misplaced(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec
     facts
 }
 
-/// Fields that are new in the standard channel and were never in the experimental one.
+/// Reports fields that are new in the standard channel and were never in the experimental one.
 pub(super) fn early(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
     let mut facts = Vec::new();
     let before = channels(old);
@@ -94,7 +94,7 @@ pub(super) fn early(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
             let stood = |crd: &Crd<'_>| {
                 crd.version(version).and_then(|version| version.schema.as_ref()).is_some_and(|schema| schema.at(path).is_some())
             };
-            // A whole new version, and a field that only the standard channel has, have facts of their own.
+            // A whole new version, and a field that only the standard channel has, have their own facts.
             if old_standard.version(version).is_some() && stood(experimental) && !stood(old_experimental) {
                 let fact = note(standard, (Subject::Field, Aspect::Channel, Effect::Early), key);
                 facts.push(fact.version(version).path(path));
@@ -104,7 +104,7 @@ pub(super) fn early(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
     facts
 }
 
-/// Calls for every field that `crd` declares and `other` doesn't: the topmost of each branch, in versions that both have.
+/// Calls `say` for every field that `crd` declares and `other` doesn't: the topmost of each branch, in versions that both have.
 fn absent<'t>(crd: &Crd<'t>, other: &Crd<'_>, say: &mut dyn FnMut(&'t str, &FieldPath, Node<'t>)) {
     for version in &crd.versions {
         let Some(schema) = &version.schema else { continue };

@@ -1,4 +1,4 @@
-//! How fields and versions are removed: deprecated with an alternative, then unserved, then migrated, then removed.
+//! Checks how fields and versions are removed: deprecated with an alternative, then unserved, then migrated, then removed.
 
 use crate::find::review_context::ReviewContext;
 use crate::input::yaml::Node;
@@ -20,20 +20,20 @@ pub(super) fn check(collector: &mut FactCollector<'_>, context: &ReviewContext<'
     storage(collector, &crd);
 }
 
-/// Whether a fact is one of those that [`check`] finds.
+/// Whether a fact is one that [`check`] emits.
 pub(super) fn is_retirement(fact: &Fact) -> bool {
     let aspects = [Aspect::DeprecationWarning, Aspect::Deprecation, Aspect::Maturity, Aspect::Storage, Aspect::StoredVersions];
     aspects.contains(&fact.aspect)
 }
 
-/// A deprecated version whose warning doesn't say what to use instead.
+/// Reports a deprecated version whose warning doesn't name a replacement.
 fn deprecated_version(collector: &mut FactCollector<'_>, crd: &Crd<'_>, version: &Version<'_>) {
     if !version.deprecated {
         return;
     }
     let text = version.deprecation_warning.map_or("", |warning| warning.value);
     let names_version = crd.versions.iter().any(|other| other.name != version.name && text.contains(other.name));
-    // Without a text the server writes one, which recommends the newest version that is better than this one.
+    // Without a text, the server writes one that recommends the newest version with a higher priority.
     let better = |other: &Version<'_>| other.served && !other.deprecated && Priority::of(other.name) > Priority::of(version.name);
     let recommended = version.deprecation_warning.is_none() && crd.versions.iter().any(better);
     if names_version || recommended || names_replacement(text) {
@@ -46,7 +46,7 @@ fn deprecated_version(collector: &mut FactCollector<'_>, crd: &Crd<'_>, version:
     fact.words.insert(Word::What, format!("version {}", version.name));
 }
 
-/// Objects are still stored at a deprecated version.
+/// Reports objects that are still stored at a deprecated version.
 fn storage(collector: &mut FactCollector<'_>, crd: &Crd<'_>) {
     if let Some(version) = collector.crd.clone().storage_version()
         && (version.deprecated || !version.served)
@@ -65,7 +65,7 @@ fn storage(collector: &mut FactCollector<'_>, crd: &Crd<'_>) {
     }
 }
 
-/// Whether a deprecation notice says what to use instead, or that there is nothing.
+/// Whether a deprecation notice names a replacement, or says that there is none.
 pub(super) fn names_replacement(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     const WAYS: &[&str] = &[
@@ -100,7 +100,7 @@ pub(super) fn names_replacement(text: &str) -> bool {
     WAYS.iter().any(|way| lower.contains(way)) || text.contains('`')
 }
 
-/// The part of a description that starts with its deprecation notice.
+/// The part of a description starting at its deprecation notice.
 fn notice(description: &str) -> &str {
     let lower = description.to_ascii_lowercase();
     let at = lower.find("deprecated").unwrap_or(0);
@@ -108,7 +108,7 @@ fn notice(description: &str) -> &str {
     description.get(start..).unwrap_or(description)
 }
 
-/// Where the words are that a relevant description has, so that the rest of the schema can be skipped.
+/// The positions of words that relevant descriptions contain, so that the rest of the schema can be skipped.
 struct Marks {
     everywhere: bool,
     offsets: Vec<usize>,
@@ -141,7 +141,7 @@ struct Fields<'w, 'o, 't> {
 }
 
 impl<'t> Fields<'_, '_, 't> {
-    /// `given` is the key of the field, and whether the object around it requires it.
+    /// `given` is the key of the field, and whether its parent requires it.
     fn walk(&mut self, schema: &Schema<'t>, given: Option<(Node<'t>, bool)>, path: &mut FieldPath) {
         if !self.marks.are_in(schema.node()) {
             return;
@@ -177,7 +177,7 @@ impl<'t> Fields<'_, '_, 't> {
         }
     }
 
-    /// Whether the field is alpha by its own description or by the configuration. An object around an alpha field isn't alpha, and an
+    /// Whether the field is alpha, by its description or by the configuration. The parent of an alpha field isn't alpha, and an
     /// alpha object may have required fields.
     fn is_alpha(&self, description: &str, path: &FieldPath) -> bool {
         let own = |path: &FieldPath| self.context.assigned_maturity(self.crd.name, self.version.name, path);
@@ -187,7 +187,7 @@ impl<'t> Fields<'_, '_, 't> {
     }
 }
 
-/// Steps of a removal that a change skips.
+/// Reports steps of a removal that a change skips.
 pub(super) fn steps(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
     let place = |node: Node<'_>| crate::model::Place { file: old.file, span: node.span() };
     for before in &old.versions {
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_out_is_recognised() {
+    fn replacements_are_recognised() {
         for text in
             ["Deprecated: use b instead.", "DEPRECATED. Replaced by spec.b", "deprecated in favor of b", "Deprecated: has no effect"]
         {

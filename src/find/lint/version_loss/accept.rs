@@ -1,4 +1,4 @@
-//! Whether two versions accept the same values at one node; its children are compared on their own.
+//! Compares whether two versions accept the same values at one node, without its children.
 
 use crate::cel::normalise::is_transition;
 use crate::compare::cel_implication::{NodeRule, same_rules};
@@ -6,7 +6,7 @@ use crate::compare::{Budget, MAX_RULE, Relation, Role, bounded_shape, constraine
 use crate::model::fact::Evidence;
 use crate::model::schema::{Schema, Shape};
 
-/// How sure it is that one accepts what the other refuses; nothing where both accept the same.
+/// How certain it is that one accepts what the other refuses; `None` if both accept the same.
 pub(super) fn difference(first: &Schema<'_>, other: &Schema<'_>, role: Role, budget: &Budget) -> Option<Evidence> {
     let (before, after) = (NodeRule::list(first), NodeRule::list(other));
     let mut rules = before.iter().chain(&after);
@@ -24,7 +24,7 @@ pub(super) fn difference(first: &Schema<'_>, other: &Schema<'_>, role: Role, bud
     let matter = !same(false);
     a.rules.retain(|rule| matter && !is_transition(&rule.rule));
     b.rules.retain(|rule| matter && !is_transition(&rule.rule));
-    // Nulls, defaults and required names are compared by themselves.
+    // Nulls, defaults and required names are compared separately.
     a.default = None;
     a.nullable = false;
     a.required.extend(b.required.iter().cloned());

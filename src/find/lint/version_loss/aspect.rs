@@ -1,4 +1,4 @@
-//! Fields that several versions have, and see differently: type, default, list type, null, required, and what else is accepted.
+//! Finds fields that several versions declare differently: type, default, list type, null, required, and other constraints.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::field_fate::{Declared, FieldFate};
 use super::walk::VersionLossWalk;
 use super::{accept, anchor, list};
 
-/// Keywords that decide which values a node takes, apart from those that have an aspect of their own.
+/// Keywords that decide which values a node accepts, except those with their own aspect.
 const CONSTRAINTS: &[Keyword] = &[
     Keyword::Type,
     Keyword::Enum,
@@ -35,13 +35,13 @@ const CONSTRAINTS: &[Keyword] = &[
     Keyword::Validations,
 ];
 
-/// What a version says of one aspect, in words that are compared and shown.
-type Say<'s, 't> = &'s dyn Fn(&Declared<'t>) -> String;
+/// Describes one aspect of a version, in words that are compared and shown.
+type Describe<'s, 't> = &'s dyn Fn(&Declared<'t>) -> String;
 
 impl<'t> VersionLossWalk<'_, '_, 't> {
-    /// True where the types differ, so that nothing else can be compared.
+    /// Returns true if the types differ, so that nothing else can be compared.
     pub(super) fn types(&mut self, fates: &[FieldFate<'t>], path: &FieldPath, emptied: bool) -> bool {
-        // An object that may hold anything is often written without its type.
+        // An object that may contain anything is often written without its type.
         if self.passed(fates).all(|(_, here)| matches!(kind(here), "object" | "any type")) {
             return false;
         }
@@ -56,7 +56,7 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
     }
 
     pub(super) fn aspects(&mut self, fates: &[FieldFate<'t>], path: &FieldPath) {
-        let plain: [(Aspect, Say<'_, 't>, &[Affected]); 6] = [
+        let plain: [(Aspect, Describe<'_, 't>, &[Affected]); 6] = [
             (Aspect::Default, &|here| default(here), &[Affected::Behaviour]),
             (Aspect::Nullable, &|here| if here.schema.flag(Keyword::Nullable) { "kept" } else { "dropped" }.to_owned(), &[Affected::Data]),
             (Aspect::Required, &|here| if here.must_be_given() { "required" } else { "optional" }.to_owned(), &[Affected::Readers]),
@@ -66,7 +66,7 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
         ];
         let mut told = Vec::new();
         for (aspect, say, affects) in plain {
-            // A default fills in a required value, and the list type decides whether keys matter.
+            // A default satisfies a required field, and the list type decides whether keys matter.
             let follows = match aspect {
                 Aspect::Required => Some(Aspect::Default),
                 Aspect::MapKeys => Some(Aspect::ListType),
@@ -87,7 +87,7 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
         self.constraints(fates, path);
     }
 
-    /// Versions through which a server-side apply replaces the whole list.
+    /// The versions in which server-side apply replaces the whole list.
     fn replacing(&self, fates: &[FieldFate<'t>]) -> String {
         let atomic = |index: &usize| fates.get(*index).and_then(FieldFate::declared).is_some_and(|here| list_type(here) == "atomic");
         let names: Vec<&str> = (0..fates.len()).filter(atomic).filter_map(|index| Some(self.gates.get(index)?.name)).collect();
@@ -106,7 +106,7 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
             Some(PathStep::Values) => Role::Entry,
             Some(PathStep::Key(_)) | None => Role::Field,
         };
-        // Other words may say the same, which is only asked where words differ.
+        // Different words may mean the same, which is checked only if they differ.
         let differing = self.passed(fates).skip(1).find_map(|(other, here)| {
             let words: Vec<&str> = CONSTRAINTS.iter().filter(|&&word| !same(here, word)).map(|word| word.name()).collect();
             let evidence = if words.is_empty() { None } else { accept::difference(&first.schema, &here.schema, role, &self.budget) };
@@ -121,14 +121,14 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
         }
     }
 
-    /// The versions that requests meet, where they declare the place.
+    /// The versions that requests pass through, if they declare the field.
     fn passed<'r>(&self, fates: &'r [FieldFate<'t>]) -> impl Iterator<Item = (usize, &'r Declared<'t>)> + use<'r, '_, 't> {
         let passed = self.gates.iter().zip(fates).enumerate().filter(|(_, (gate, _))| gate.is_passed());
         passed.filter_map(|(index, (_, fate))| Some((index, fate.declared()?)))
     }
 
-    /// The first version that says something else than the first one, and who says what.
-    fn differ(&self, fates: &[FieldFate<'t>], say: Say<'_, 't>) -> Option<(usize, String)> {
+    /// The first version that differs from the first one, and a text with both.
+    fn differ(&self, fates: &[FieldFate<'t>], say: Describe<'_, 't>) -> Option<(usize, String)> {
         let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
         for (index, here) in self.passed(fates) {
             let said = say(here);
@@ -172,14 +172,14 @@ fn list_type<'t>(here: &Declared<'t>) -> &'t str {
     }
 }
 
-/// The default as it is stored: with the defaults inside it filled in.
+/// The default as stored: with the defaults inside it applied.
 fn default(here: &Declared<'_>) -> String {
     let Some(default) = here.schema.default().map(|node| node.to_json()) else { return "none".to_owned() };
     let holds_fields = default.is_object() || default.is_array();
     if holds_fields { completed(&default, &Shape::of(&here.schema)).to_string() } else { default.to_string() }
 }
 
-/// Keys of a map list; their order doesn't matter.
+/// The keys of a map list; their order doesn't matter.
 fn keys(here: &Declared<'_>) -> String {
     let keys: BTreeSet<&str> = here.schema.names(Keyword::ListMapKeys).collect();
     keys.into_iter().collect::<Vec<_>>().join(", ")

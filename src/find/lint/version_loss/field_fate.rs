@@ -1,23 +1,23 @@
-//! What one version keeps at one place of an object, as the server's pruning sees it.
+//! What one version keeps of a field, according to the server's pruning.
 
 use crate::input::yaml::Node;
 use crate::model::schema::{Additional, Keyword, Schema};
 use crate::server::key_fate::{KeyFate, Pruning};
 
-/// What becomes of one field in one version, and the key of the file that says so.
+/// What happens to a field in one version, with the key in the file that causes it.
 #[derive(Clone)]
 pub(super) enum FieldFate<'t> {
-    /// Not looked at any more: what is lost here was reported further up.
+    /// No longer examined, because the loss was reported further up.
     Reported,
     Pruned,
-    /// Kept as it is, with everything in it: an undeclared key under preserve-unknown-fields.
+    /// Kept with everything in it: an undeclared key under preserve-unknown-fields.
     Kept(Node<'t>),
-    /// The same for what the server always keeps of an embedded resource: `metadata`, and two strings.
+    /// The same for the fields that the server always keeps of an embedded resource: `metadata`, and two strings.
     Meta {
         key: Node<'t>,
         is_string: bool,
     },
-    /// A value under `additionalProperties: true`, or an item without a schema: scalars stay, objects are emptied.
+    /// A value under `additionalProperties: true`, or an item without a schema: scalars stay, objects lose their content.
     Emptied(Node<'t>),
     Declared(Box<Declared<'t>>),
 }
@@ -25,21 +25,21 @@ pub(super) enum FieldFate<'t> {
 #[derive(Clone)]
 pub(super) struct Declared<'t> {
     pub schema: Schema<'t>,
-    /// The key that leads here.
+    /// The key of the schema.
     pub key: Node<'t>,
-    /// Undeclared keys stay: by its own word, or by that of the list around it.
+    /// Undeclared keys are kept, by this schema or by the enclosing list.
     pub keeps: bool,
     required: bool,
 }
 
-/// What can hold fields.
+/// A type that can contain fields.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Object,
     List,
 }
 
-/// What the server keeps of every resource, also of an embedded one.
+/// The fields that the server keeps for every resource, including embedded ones.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 impl<'t> FieldFate<'t> {
@@ -70,7 +70,7 @@ impl<'t> FieldFate<'t> {
         matches!(self, FieldFate::Pruned)
     }
 
-    /// Whether the version knows of the field, be it that nobody wrote it down.
+    /// Whether the version knows the field, even if only implicitly.
     pub fn is_named(&self) -> bool {
         matches!(self, FieldFate::Declared(_) | FieldFate::Meta { .. })
     }
@@ -79,7 +79,7 @@ impl<'t> FieldFate<'t> {
         self.declared().is_some_and(Declared::is_map)
     }
 
-    /// Whether keys that nobody declares stay.
+    /// Whether undeclared keys are kept.
     pub fn is_open(&self) -> bool {
         match self {
             FieldFate::Kept(_) => true,
@@ -89,12 +89,12 @@ impl<'t> FieldFate<'t> {
         }
     }
 
-    /// Whether it says so, and not only that it drops nothing.
+    /// Whether it declares that, rather than just dropping nothing.
     pub fn promises_keys(&self) -> bool {
         self.is_map() || matches!(self, FieldFate::Meta { is_string: false, .. })
     }
 
-    /// Whether something stays in an object that is written here, or in the objects of a list.
+    /// Whether something is kept in an object written here, or in the objects of a list.
     pub fn holds_fields(&self) -> bool {
         match self {
             FieldFate::Kept(_) => true,
@@ -120,7 +120,7 @@ impl<'t> FieldFate<'t> {
         }
     }
 
-    /// What becomes of a key that no version names.
+    /// What happens to a key that no version declares.
     pub fn values(&self) -> FieldFate<'t> {
         match self {
             FieldFate::Declared(here) => here.values(),
@@ -152,7 +152,7 @@ impl<'t> Declared<'t> {
         self.schema.flag(Keyword::EmbeddedResource)
     }
 
-    /// Whether the field must be given, because no default fills it in.
+    /// Whether the field must be given because it has no default.
     pub fn must_be_given(&self) -> bool {
         self.required && self.schema.default().is_none()
     }
@@ -165,7 +165,7 @@ impl<'t> Declared<'t> {
         self.schema.ty().is_none() && !self.schema.is_int_or_string()
     }
 
-    /// What it holds by its type; nothing where it holds scalars, or whatever is written.
+    /// The container type; `None` for scalars and untyped values.
     pub fn form(&self) -> Option<Form> {
         match self.schema.ty() {
             _ if self.schema.is_int_or_string() => None,

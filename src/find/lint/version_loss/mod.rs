@@ -1,9 +1,9 @@
-//! One CRD with several versions comes in; facts about what gets lost, or reads differently, between them go out.
+//! Finds what gets lost, or is interpreted differently, between the versions of a CRD.
 //!
-//! Under strategy None the server only rewrites `apiVersion`. A request is pruned by the schema of its own version, then by that
-//! of the storage version, and what is read is pruned by the schema of the version that is asked for. So a field survives only if
-//! every version that is served or stored at declares it, or preserves unknown fields there. Where a dump says which
-//! versions objects were stored at, what such a version had goes with the next write.
+//! Under strategy None the server only rewrites `apiVersion`. A request is pruned by the schema of its own version, then by that of
+//! the storage version, and a response by the schema of the requested version. So a field survives only if every version that is
+//! served or stored declares it, or preserves unknown fields there. If a dump lists the versions that objects were stored at,
+//! fields of such a version are lost with the next write.
 
 mod accept;
 mod aspect;
@@ -31,7 +31,7 @@ struct Gate<'b, 't> {
 }
 
 impl Gate<'_, '_> {
-    /// Whether requests are pruned by its schema. A version that objects are only stored at doesn't drop anything any more.
+    /// Whether requests are pruned by its schema. A version that objects are only stored at no longer drops anything.
     fn is_passed(&self) -> bool {
         self.served || self.storage
     }
@@ -59,8 +59,8 @@ pub(super) fn check<'t>(collector: &mut FactCollector<'t>) {
     }
 }
 
-/// What could be said about the old CRD if it had only the versions, and served only those, that the new one still has and serves.
-/// A version that goes isn't there to be named in a fact, but what the others lose was lost before.
+/// The facts about the old CRD, limited to the versions that the new one still has and serves. Facts can't name a removed version,
+/// but losses in the other versions are pre-existing.
 pub(super) fn known_before(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
     let mut left = old.clone();
     left.versions.retain(|version| new.version(version.name).is_some());
@@ -72,7 +72,7 @@ pub(super) fn known_before(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
     collector.into_facts()
 }
 
-/// The root of every version, unless a schema is missing or all are the same.
+/// The root of every version, unless a schema is missing or all are equal.
 fn fates<'t>(gates: &[Gate<'_, 't>]) -> Option<Vec<FieldFate<'t>>> {
     let (first, rest) = gates.split_first()?;
     let first = first.version.schema.as_ref()?.node();
@@ -86,7 +86,7 @@ fn fates<'t>(gates: &[Gate<'_, 't>]) -> Option<Vec<FieldFate<'t>>> {
     gates.iter().map(|gate| Some(FieldFate::root(gate.version.schema.as_ref()?, gate.version.name_node))).collect()
 }
 
-/// Where only one version has the status subresource, its main endpoint ignores a status that another version's accepts.
+/// Reports that only one version has the status subresource: its main endpoint ignores a status that another version's accepts.
 fn status<'t>(collector: &mut FactCollector<'t>, gates: &[Gate<'_, 't>]) {
     let (with, without): (Vec<&Gate<'_, 't>>, Vec<&Gate<'_, 't>>) =
         gates.iter().filter(|gate| gate.served).partition(|gate| gate.version.status_subresource().is_some());
@@ -99,14 +99,14 @@ fn status<'t>(collector: &mut FactCollector<'t>, gates: &[Gate<'_, 't>]) {
     fact.words.insert(Word::Without, list(without.iter().map(|gate| gate.name)));
 }
 
-/// With a webhook the schemas still prune; whether a value is moved elsewhere before that is up to the webhook.
+/// With a webhook the schemas still prune; whether the webhook moves a value elsewhere first isn't known.
 fn webhook<'t>(collector: &mut FactCollector<'t>, crd: &Crd<'t>, gates: &[Gate<'_, 't>]) {
     let Some(fates) = fates(gates) else { return };
     let mut aside = FactCollector::new(crd);
     VersionLossWalk::new(gates, &mut aside).run(&fates);
     let lossy: Vec<Fact> = aside.into_facts().into_iter().filter(|fact| fact.effect == Effect::Lossy).collect();
     let paths: BTreeSet<String> = lossy.iter().map(|fact| fact.path.to_string()).collect();
-    // A loss inside a lost object isn't listed again.
+    // A loss inside a lost object isn't listed separately.
     let inside = |fact: &Fact| std::iter::successors(fact.path.parent(), FieldPath::parent).any(|path| paths.contains(&path.to_string()));
     let lost: Vec<&Fact> = lossy.iter().filter(|fact| !inside(fact)).collect();
     if lost.is_empty() {
@@ -138,7 +138,7 @@ fn some(names: Vec<String>) -> String {
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
-/// The place of a node of the CRD at hand.
+/// The node to show for a version.
 fn anchor<'t>(fates: &[FieldFate<'t>], index: usize) -> Option<Node<'t>> {
     fates.get(index)?.key()
 }

@@ -1,4 +1,4 @@
-//! What gets lost between versions, beside the recorded stories of a server.
+//! What gets lost between versions, in addition to the recorded stories of a server.
 
 use crate::find::lint::inspect;
 use crate::find::review_context::ReviewContext;
@@ -25,7 +25,7 @@ fn version(name: &str, flags: &str, schema: &str) -> String {
     )
 }
 
-/// A CRD with two served versions of `spec.o`, of which the first is stored at.
+/// A CRD with two served versions of `spec.o`; the first is the storage version.
 fn two(stored: &str, other: &str) -> String {
     let (stored, other) = (version("v1", "served: true, storage: true", stored), version("v2", "served: true, storage: false", other));
     format!("{HEAD}  versions:\n{stored}{other}")
@@ -65,12 +65,12 @@ fn an_embedded_resource_loses_its_metadata_where_it_is_a_plain_object() {
     assert_eq!(losses(&embedded, &embedded), NOTHING);
     let kept = plain.replacen("{type", "{x-kubernetes-preserve-unknown-fields: true, type", 1);
     assert_eq!(losses(&kept, &embedded), NOTHING);
-    // strings hold nothing
+    // Strings have no content.
     assert_eq!(
         losses(&map("true"), &embedded.replacen("{type", "{x-kubernetes-preserve-unknown-fields: true, type", 1))[..1],
         ["properties@spec.o.metadata at once"]
     );
-    // declared, but not what is in it
+    // The field is declared, but not its content.
     let string = "{type: string}";
     let named = format!(
         "{{type: object, properties: {{apiVersion: {string}, kind: {string}, metadata: {{type: object}}, spec: {{type: object}}}}}}"
@@ -98,12 +98,12 @@ fn objects_of_a_list_are_emptied_in_the_list() {
 }
 
 #[test]
-fn an_object_that_keeps_everything_holds_no_lists() {
+fn an_object_that_keeps_everything_contains_no_lists() {
     assert_eq!(losses(&list(FIELDS), FREE), ["properties@spec.o at once"]);
 }
 
 #[test]
-fn what_one_version_keeps_freely_another_prunes_below() {
+fn fields_preserved_by_one_version_are_pruned_by_another() {
     assert_eq!(losses(&with_x(FIELDS), FREE), ["properties@spec.o.x at once"]);
     assert_eq!(losses(&with_x("{type: object}"), FREE), ["properties@spec.o.x at once"]);
     assert_eq!(losses(&with_x(&list(FIELDS)), FREE), ["properties@spec.o.x[] at once"]);
@@ -111,7 +111,7 @@ fn what_one_version_keeps_freely_another_prunes_below() {
     assert_eq!(losses(&map("true"), FREE), ["properties@spec.o{} at once"]);
     assert_eq!(losses(FIELDS, ANYTHING), ["properties@spec.o at once"]);
     assert_eq!(losses(&list(FIELDS), ANYTHING), ["properties@spec.o[] at once"]);
-    // A closed object in a closed object: each needs the flag for itself.
+    // A closed object in a closed object: each needs the flag itself.
     let nested = format!("{{type: object, properties: {{x: {FIELDS}}}}}");
     assert_eq!(losses(&nested, FREE), ["properties@spec.o.x at once", "properties@spec.o at once"]);
     assert_eq!(losses(&with_x(&with_x(STRING)), FREE), NOTHING);
@@ -126,7 +126,7 @@ fn a_scalar_that_another_version_only_preserves_is_kept() {
 }
 
 #[test]
-fn what_only_the_storage_version_preserves_is_not_told() {
+fn fields_that_only_the_storage_version_preserves_are_not_reported() {
     for closed in [FIELDS, &with_x(FIELDS), &map(FIELDS), &map("true")] {
         assert_eq!(losses(FREE, closed), NOTHING);
         assert_eq!(losses(ANYTHING, closed), NOTHING);
@@ -140,7 +140,7 @@ fn an_object_that_keeps_nothing_loses_nothing() {
 }
 
 #[test]
-fn objects_stored_at_a_version_that_is_not_served_any_more_lose_what_it_had() {
+fn objects_stored_at_an_unserved_version_lose_its_fields() {
     let [had, has] = ["{type: object, properties: {q: {type: integer}, r: {type: integer}}}", FIELDS];
     let crd = |old: &str, new: &str, stored: &str| {
         let [old, new] = [version("v1", "served: false, storage: false", old), version("v2", "served: true, storage: true", new)];
@@ -148,14 +148,14 @@ fn objects_stored_at_a_version_that_is_not_served_any_more_lose_what_it_had() {
     };
     assert_eq!(lossy(&crd(had, has, "[v1, v2]")), ["presence@spec.o.r next write"]);
     assert_eq!(lossy(&crd(had, has, "[v2]")), NOTHING);
-    // What was written through it never had the field.
+    // Objects written through it never had the field.
     assert_eq!(lossy(&crd(has, had, "[v1, v2]")), NOTHING);
-    // Nobody reads or writes through it: how it validates doesn't matter.
+    // Nobody reads or writes through it, so its validation doesn't matter.
     let mixed = |text: &str| facts(text).iter().filter(|fact| fact.effect == Effect::Mixed).count();
     assert_eq!(mixed(&crd(FIELDS, &FIELDS.replace("integer", "string"), "[v1, v2]")), 0);
 }
 
-/// What two versions say differently of `spec.o`, with how sure that is.
+/// What two versions declare differently for `spec.o`, with the certainty.
 fn mixed(first: &str, other: &str) -> Vec<String> {
     let facts = facts(&two(first, other));
     let mixed = facts.iter().filter(|fact| fact.effect == Effect::Mixed);
@@ -163,7 +163,7 @@ fn mixed(first: &str, other: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_same_constraint_in_other_words_is_no_difference() {
+fn equivalent_constraints_are_no_difference() {
     let same = [
         ("{type: integer, minimum: 1}", "{type: integer, minimum: 0, exclusiveMinimum: true}"),
         ("{type: string, enum: [a, b]}", "{type: string, enum: [b, a]}"),
@@ -181,7 +181,7 @@ fn the_same_constraint_in_other_words_is_no_difference() {
 }
 
 #[test]
-fn rules_are_compared_by_what_they_say() {
+fn rules_are_compared_by_meaning() {
     let with = |rules: &str| format!("{{type: object, properties: {{q: {{type: integer}}}}, x-kubernetes-validations: [{rules}]}}");
     let rule = with("{rule: self.q > 1, message: m}");
     assert_eq!(mixed(&rule, &with("{rule: self.q > 1, message: n}")), NOTHING);
@@ -200,7 +200,7 @@ fn defaults_are_compared_once_completed() {
 }
 
 #[test]
-fn the_order_of_map_keys_is_no_matter() {
+fn the_order_of_map_keys_does_not_matter() {
     let keyed = |keys: &str| {
         format!(
             "{{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: {keys}, items: {{type: object, required: [j, k], properties: {{j: {STRING}, k: {STRING}}}}}}}"
@@ -211,7 +211,7 @@ fn the_order_of_map_keys_is_no_matter() {
 }
 
 #[test]
-fn an_object_without_a_type_is_no_other_type() {
+fn an_object_without_a_type_is_not_another_type() {
     assert_eq!(mixed(FREE, ANYTHING), ["accepted@spec.o proved"]);
     assert_eq!(mixed(STRING, ANYTHING), ["type@spec.o proved"]);
 }

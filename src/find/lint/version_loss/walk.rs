@@ -1,4 +1,4 @@
-//! All versions walked at once, place by place: which of them keep the value there, and which don't.
+//! Walks the schemas of all versions at once, and finds which versions keep each value and which don't.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -15,36 +15,36 @@ use super::{Gate, anchor, list};
 pub(super) struct VersionLossWalk<'w, 'b, 't> {
     pub gates: &'w [Gate<'b, 't>],
     pub collector: &'w mut FactCollector<'t>,
-    /// Position of the storage version among the gates.
+    /// The index of the storage version.
     pub storage: usize,
-    /// What the comparison of all versions may still do.
+    /// The remaining budget for comparing all versions.
     pub budget: Budget,
 }
 
-/// Who loses what: the versions through which it is written, and those whose schema drops it.
+/// Which versions lose a field: those it is written through, and those whose schema drops it.
 pub(super) struct FieldLoss {
-    /// Objects are stored in a version that drops it.
+    /// Lost immediately, because objects are stored in a version that drops it.
     at_once: bool,
-    /// The versions to blame: those written through if it is lost at once, else those that erase it.
+    /// The responsible versions: those written through if it is lost immediately, otherwise those that erase it.
     via: Vec<usize>,
     /// A version that has it.
     pub owner: usize,
 }
 
-/// The versions that take what is written in one form; of the others there is nothing more to say.
+/// The versions that accept what is written in one form; the others need no further checks.
 struct Fitting<'r, 't> {
     fates: Cow<'r, [FieldFate<'t>]>,
-    /// Whether it was reported that another version empties it.
+    /// Whether it was reported that another version drops the content.
     emptied: bool,
 }
 
-/// Whether a value of any type is taken to have this form: that of the versions with a type, else an object.
+/// Whether a value of any type is assumed to have this form: that of the typed versions, or else an object.
 fn is_meant(form: Form, fates: &[FieldFate<'_>]) -> bool {
     let mut forms = fates.iter().filter_map(|fate| fate.declared()?.form()).peekable();
     (form == Form::Object && forms.peek().is_none()) || forms.any(|other| other == form)
 }
 
-/// Where the objects are that get emptied: here, or in the lists here.
+/// Where the objects are that lose their content: here, or in the lists here.
 fn emptied(form: Form, fate: Option<&FieldFate<'_>>, path: &FieldPath) -> FieldPath {
     if form == Form::Object {
         return path.clone();
@@ -65,7 +65,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         self.fields(fates, &mut path);
     }
 
-    /// Depth is bounded by that of the document, which the reader limits.
+    /// The recursion is limited by the depth of the document.
     fn node(&mut self, mut fates: Vec<FieldFate<'t>>, path: &mut FieldPath) {
         let says_something = |fate: &FieldFate<'t>| fate.is_named() || matches!(fate, FieldFate::Emptied(_));
         if !fates.iter().any(says_something) || fates.iter().filter(|fate| !fate.is_reported()).count() < 2 {
@@ -86,7 +86,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
     fn fields(&mut self, fates: &[FieldFate<'t>], path: &mut FieldPath) {
         let names: BTreeSet<&'t str> = fates.iter().filter_map(FieldFate::declared).flat_map(Declared::names).collect();
         for name in names {
-            // The server keeps these whatever the schema says.
+            // The server keeps these, whatever the schema declares.
             if path.is_root() && is_meta(name) {
                 continue;
             }
@@ -105,7 +105,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         }
     }
 
-    /// A field that some versions have and others prune. True where nothing below is left to be said.
+    /// Reports a field that some versions have and others prune. Returns true if nothing is left to report below it.
     fn presence(&mut self, fates: &mut [FieldFate<'t>], path: &FieldPath) -> bool {
         let Some(loss) = self
             .loss(|index| fates.get(index).is_some_and(FieldFate::is_named), |index| fates.get(index).is_some_and(FieldFate::is_pruned))
@@ -119,14 +119,15 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         loss.at_once
     }
 
-    /// Keys that no version names: kept by a map or by preserve-unknown-fields here, pruned by a closed object there.
+    /// Compares keys that no version declares: kept by a map or preserve-unknown-fields in one, pruned by a closed object in
+    /// another.
     fn others(&mut self, fates: &[FieldFate<'t>], path: &mut FieldPath) {
         if !fates.iter().any(FieldFate::is_open) {
             return;
         }
         let closed = |fate: &FieldFate<'t>| fate.declared().is_some() && !fate.is_open();
         let drops = |index: usize| fates.get(index).is_some_and(closed);
-        // That a version without the flag drops what nobody declares is what the flag is about; it is reported where it never works.
+        // A version without the flag is expected to drop undeclared keys; this is reported only where the flag never works.
         let loss = self.loss(|index| fates.get(index).is_some_and(FieldFate::is_open), drops).filter(|loss| loss.at_once);
         let loss = loss.or_else(|| self.loss(|index| fates.get(index).is_some_and(FieldFate::promises_keys), drops));
         if let Some(loss) = &loss {
@@ -141,9 +142,9 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         path.pop();
     }
 
-    /// What the versions keep of objects, or of lists, that are written here. A version that declares something else empties them.
+    /// What the versions keep of objects or lists written here. A version that declares another type drops their content.
     fn of_form<'r>(&mut self, form: Form, fates: &'r [FieldFate<'t>], path: &FieldPath) -> Fitting<'r, 't> {
-        // A version with another type neither writes this form nor, where it preserves unknown fields, drops anything of it.
+        // A version with another type doesn't write this form, and drops nothing of it if it preserves unknown fields.
         let foreign = |fate: &FieldFate<'t>| match fate {
             FieldFate::Emptied(_) => true,
             FieldFate::Declared(here) => here.form() != Some(form) && !here.is_any_type(),
@@ -154,7 +155,8 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         }
         let typed = |fate: &FieldFate<'t>| fate.declared().is_some_and(|here| here.form() == Some(form)) && fate.holds_fields();
         let meant = is_meant(form, fates);
-        // A key that one version only preserves is taken to hold what another one declares, and not an object in place of a scalar.
+        // A key that one version only preserves is assumed to contain what another one declares, not an object in place of a
+        // scalar.
         let hollow = fates.iter().any(|fate| matches!(fate, FieldFate::Emptied(_)));
         let full =
             |fate: &FieldFate<'t>| typed(fate) || meant && fate.holds_fields() && fate.declared().map_or(hollow, Declared::is_any_type);
@@ -170,7 +172,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         Fitting { fates: left.collect(), emptied: loss.is_some() }
     }
 
-    /// What follows from some versions keeping a thing and others dropping it.
+    /// The loss that results from some versions keeping a value and others dropping it.
     pub(super) fn loss(&self, keeps: impl Fn(usize) -> bool, drops: impl Fn(usize) -> bool) -> Option<FieldLoss> {
         let served = |index: &usize| self.gates.get(*index).is_some_and(|gate| gate.served);
         let all = 0..self.gates.len();
@@ -180,7 +182,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
             if let Some(&owner) = via.first() {
                 return Some(FieldLoss { at_once: true, via, owner });
             }
-            // Objects that are stored at another version still have it.
+            // Objects stored at another version still have it.
             let (owner, via) = (*stored.first()?, all.filter(served).collect::<Vec<_>>());
             return (!via.is_empty()).then_some(FieldLoss { at_once: false, via, owner });
         }
