@@ -1,5 +1,5 @@
-//! Lists the files under `rules/`, so that a rule or policy is compiled in by being there, and what each rule matches, so that a run
-//! reads only the pages that it needs.
+//! Lists the files under `rules/`, so that every rule and policy there is compiled in, with what each rule matches, so that a run
+//! parses only the pages it needs.
 
 #![allow(clippy::disallowed_macros, reason = "cargo listens on standard output")]
 
@@ -9,7 +9,7 @@ use std::{env, fs, io};
 
 use serde::Deserialize;
 
-/// The part of a rule's front matter that is needed to find the rule. What else stands there is read with the page.
+/// The part of a rule's front matter that is needed to find the rule. The rest is read with the page.
 #[derive(Deserialize, Default)]
 struct Head {
     #[serde(rename = "match", default)]
@@ -48,7 +48,7 @@ impl Words {
     }
 }
 
-/// The front matter of a page; nothing for one that can't be read, which a test tells.
+/// The front matter of a page; empty if it can't be read, which a test reports.
 fn head(page: &str) -> Head {
     let head = page.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or("", |(head, _)| head);
     serde_yaml::from_str(head).unwrap_or_default()
@@ -60,7 +60,7 @@ fn main() -> io::Result<()> {
     for folder in ["change", "conversion", "lint", "policy"] {
         let folder_path = root.join(folder);
         println!("cargo:rerun-if-changed={}", folder_path.display());
-        // Git keeps no empty folder: one without rules yet is missing in a fresh clone.
+        // Git doesn't keep empty folders, so one without rules is missing in a fresh clone.
         let Ok(entries) = fs::read_dir(&folder_path) else { continue };
         let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         files.retain(|file| file.extension().is_some_and(|extension| extension == "md"));

@@ -1,7 +1,7 @@
-//! What a committer waits for, and what formats cost: `cargo bench --bench platforms`.
+//! What a committer waits for, and the cost of formats: `cargo bench --bench platforms`.
 //!
-//! The hook stands beside `git diff --cached` in the same run, and the formats beside the review that they show. Rounds alternate, and
-//! the best and the median of each are told. Real bundles are used where they stand beside the project, the demo otherwise.
+//! The hook is compared with `git diff --cached` in the same run, and the formats with the review that they show. Rounds alternate,
+//! and the best and the median of each are reported. Real bundles are used if they are next to the project, the demo otherwise.
 #![allow(clippy::disallowed_macros, reason = "a benchmark talks")]
 
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! What a review costs, as ratios measured in one run: `cargo bench --bench review`.
+//! The cost of a review, as ratios measured in one run: `cargo bench --bench review`.
 //!
-//! The yardstick is the bare event parse of both sides. Rounds alternate, and the best of each is taken, because machines are noisy.
-//! Real bundles are used where they stand beside the project, the demo otherwise.
+//! The reference is parsing both sides into events. Rounds alternate, and the best of each counts, because machines are noisy. Real
+//! bundles are used if they are next to the project, the demo otherwise.
 #![allow(clippy::disallowed_macros, reason = "a benchmark talks")]
 
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn files(path: &Path) -> Vec<crdwise::File> {
     load(&[Input::path(path)], &Limits::default()).files
 }
 
-/// Every event of every document, and nothing kept.
+/// Parses every event of every document and keeps nothing.
 fn bare_parse(files: &[crdwise::File]) -> usize {
     let mut count = 0;
     for file in files {
@@ -34,7 +34,7 @@ fn bare_parse(files: &[crdwise::File]) -> usize {
     count
 }
 
-/// What `crdwise review` does between reading bytes and writing text.
+/// Does what `crdwise review` does between reading bytes and writing text.
 fn whole_review(old: &[crdwise::File], new: &[crdwise::File]) -> usize {
     let budget = YamlBudget::default();
     let parse = |files: &[crdwise::File]| Documents::parse(files.to_vec(), &budget);
@@ -45,7 +45,7 @@ fn whole_review(old: &[crdwise::File], new: &[crdwise::File]) -> usize {
     crdwise::to_json(&report).len()
 }
 
-/// The comparison alone, of bundles that are read already.
+/// Only the comparison, of bundles that were already read.
 fn differences(old: &[crdwise::File], new: &[crdwise::File], witnesses: bool) -> Duration {
     let budget = YamlBudget::default();
     let (old, new) = (Documents::parse(old.to_vec(), &budget), Documents::parse(new.to_vec(), &budget));
@@ -75,7 +75,7 @@ fn compare(name: &str, old: &Path, new: &Path, rounds: usize) {
     let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     let mut best = [Duration::MAX; 8];
     for _ in 0..rounds {
-        // Threads remember what they have compiled: new ones each time, as in a run of the program.
+        // Threads cache what they have compiled, so new ones are used each time, as in a run of the program.
         let measured = [
             time(|| bare_parse(&old_files) + bare_parse(&new_files)),
             pool(1).install(|| time(|| whole_review(&old_files, &new_files))),
@@ -108,7 +108,7 @@ fn compare(name: &str, old: &Path, new: &Path, rounds: usize) {
     }
 }
 
-/// Peak memory of the program itself, read from the kernel while it still exists as a zombie.
+/// The peak memory of the program, read from the kernel while the process is still a zombie.
 fn peak(old: &Path, new: &Path) -> Option<f64> {
     let program = env!("CARGO_BIN_EXE_crdwise");
     let script = "\"$0\" review --format=json \"$1\" \"$2\" >/dev/null 2>&1 & pid=$!; peak=0; \

@@ -1,4 +1,4 @@
-//! Two thousand cases over fifty CRDs: what it costs to parse them, and to read and run them.
+//! Two thousand cases for fifty CRDs: the cost of parsing them, and of reading and running them.
 #![allow(clippy::disallowed_macros, reason = "a benchmark talks")]
 
 use std::fmt::Write as _;

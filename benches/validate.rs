@@ -1,5 +1,5 @@
-//! Objects: what it costs to parse ten thousand, to judge them, and to convert them from text to text; and to find out of fifty thousand
-//! existing ones which a change hits.
+//! Objects: the cost of parsing ten thousand, checking them, and converting them from text to text; and of finding which of fifty
+//! thousand existing ones a change affects.
 #![allow(clippy::disallowed_macros, reason = "a benchmark talks")]
 
 use std::time::{Duration, Instant};
@@ -64,7 +64,7 @@ fn main() {
     existing(&bundle);
 }
 
-/// What `review --objects` does beside reading.
+/// Does what `review --objects` does besides reading.
 fn existing(old: &Bundle<'_>) {
     let text = CRD.replace("maximum: 1000000", "maximum: 49989");
     let crds = Documents::parse(vec![File::new("crd.yaml", text, Origin::Stdin)], &YamlBudget::default());
@@ -154,7 +154,7 @@ spec:
                     replicas: {x-kubernetes-int-or-string: true}
 ";
 
-/// Objects of one kind that differ in names and numbers, all of them accepted.
+/// Objects of one kind with different names and numbers, all valid.
 fn objects(count: usize) -> Vec<File> {
     let object = |n: usize| {
         format!(
@@ -182,7 +182,7 @@ spec:
 "
         )
     };
-    // A hundred documents a file.
+    // A hundred documents per file.
     let file = |n: usize| {
         let text = (n * 100..(n + 1) * 100).map(object).collect::<Vec<_>>().join("---\n");
         File::new(format!("{n}.yaml"), text, Origin::Stdin)
@@ -190,7 +190,7 @@ spec:
     (0..count / 100).map(file).collect()
 }
 
-/// One list in the style of `kubectl get -o yaml`, which is read in one pass.
+/// A list in the style of `kubectl get -o yaml`, which is read in a single pass.
 fn list() -> File {
     let item = |n: usize| {
         format!(

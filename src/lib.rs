@@ -1,7 +1,7 @@
-//! crdwise lints CRDs and reviews changes to them, knowing what an API server does.
+//! crdwise lints CRDs and reviews changes to them, based on a model of the API server.
 //!
-//! Code finds facts, data judges them, evidence proves them: bundles are read with exact places, compared and inspected, each fact
-//! is judged by a rule file under a policy, and a [`Report`] comes out.
+//! Code finds facts, data judges them, evidence proves them: bundles are read with exact positions, compared and linted, each fact
+//! is judged by a rule file under a policy, and the result is a [`Report`].
 //!
 //! ```
 //! use crdwise::{Book, Class, Documents, Judgement, Policy, Side, review};
@@ -34,7 +34,7 @@
 //! assert!(report.findings.iter().any(|finding| finding.path == "spec.size"));
 //! ```
 
-// Rooms are private, so the compiler reports what nobody uses; the API is what is re-exported below.
+// Rooms are private, so that the compiler reports unused code; the public API is re-exported below.
 mod cel;
 mod cli;
 mod compare;
@@ -58,7 +58,7 @@ pub use judge::policy::{DEFAULT as DEFAULT_POLICY, Policy};
 pub use judge::review::{Judgement, Side, lint, review};
 pub use judge::rule::Book;
 
-// Report: what was found.
+// Report: the findings.
 pub use judge::bump::Recommendation;
 pub use judge::finding::{Bump, Class, Finding, Severity, Spot, Status};
 pub use judge::report::{Report, SideSummary};
@@ -69,13 +69,13 @@ pub use render::json::render as to_json;
 // Conversions: manifests convert objects of older versions, for controllers and other tools.
 pub use find::conversion::{Canonical, Canonicaliser, Conversions, InvalidManifest};
 
-/// The program; for `main.rs` and its tests, no part of the API.
+/// The program, for `main.rs` and its tests; not part of the API.
 #[doc(hidden)]
 pub mod program {
     pub use crate::cli::{Exit, Streams, Terminal, main};
 }
 
-/// Single stages; for the benchmarks, no part of the API.
+/// Single stages, for the benchmarks; not part of the API.
 #[doc(hidden)]
 pub mod stages {
     pub use crate::find::change::{ChangeOptions, diff};
@@ -86,7 +86,7 @@ pub mod stages {
     pub use crate::server::object::{ImpactChecker, check_objects};
 }
 
-/// What the targets in `fuzz/` run; no part of the API.
+/// The targets that `fuzz/` runs; not part of the API.
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub use testing::fuzz;

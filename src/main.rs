@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use crdwise::program::{self, Streams};
 
-/// Trees, shapes and facts are many small pieces that live briefly.
+/// Trees, shapes and facts are many small, short-lived allocations.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

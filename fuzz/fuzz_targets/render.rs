@@ -1,4 +1,4 @@
-//! Every format is parsed again by a parser that isn't ours, and no text of a file becomes structure of the output.
+//! Parses every format with an independent parser, to check that text from files never becomes structure of the output.
 
 #![no_main]
 
@@ -34,12 +34,12 @@ fn check(rendered: &Rendered) {
     assert!(!text.contains(control), "{format} holds a control character\n{text:?}");
 }
 
-/// Elements by name, and whatever else could act.
+/// Counts elements by name, and checks everything that could be active.
 fn html(text: &str) {
     let dom = html5ever::parse_document(RcDom::default(), Default::default()).one(text);
     let mut elements = BTreeMap::new();
     walk(&dom.document, &mut elements);
-    // One script and one style sheet are ours; nothing else runs, loads or submits.
+    // One script and one style sheet are ours; nothing else may run, load or submit.
     assert_eq!((elements.get("script"), elements.get("style")), (Some(&1), Some(&1)), "{text}");
     for name in ["iframe", "img", "object", "embed", "form", "base", "link", "svg", "math", "video", "audio", "frameset", "plaintext"] {
         assert!(!elements.contains_key(name) || name == "svg", "<{name}>\n{text}");
@@ -58,11 +58,11 @@ fn walk(node: &Handle, elements: &mut BTreeMap<String, usize>) {
     node.children.borrow().iter().for_each(|below| walk(below, elements));
 }
 
-/// No text of a file becomes HTML, an image or a link to somewhere else.
+/// Checks that no text from a file becomes HTML, an image or a link to somewhere else.
 fn markdown(format: &str, text: &str) {
     for event in Parser::new(text) {
         match event {
-            // Of a block of HTML every line is an event, texts as well.
+            // In an HTML block every line is an event, including text.
             Event::Html(html) | Event::InlineHtml(html) if html.trim_start().starts_with('<') => {
                 let tag = html.trim().trim_start_matches(['<', '/']).split([' ', '>']).next().unwrap_or_default().to_owned();
                 let ours = ["!--", "details", "summary", "b", "code", "br", "sub", "em", "strong", "pre", "a", ""];

@@ -1,4 +1,4 @@
-//! Holds what the comparison says of two schemas against what the server's model does with objects.
+//! Checks the comparison of two schemas against what the server model does with objects.
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ pub(crate) fn has_null(value: &Value) -> bool {
     }
 }
 
-/// An object that shows something else than the comparison says, or an example of the comparison that shows nothing.
+/// Finds an object that contradicts the comparison, or an example of the comparison that shows nothing.
 pub(crate) fn contradiction(order: &Comparison<Sample>, old: &Compiled, new: &Compiled, objects: &[Value]) -> Option<String> {
     let never = [
         matches!(order.relation, Relation::Equal | Relation::Wider) || order.loses == Some(false),

@@ -1,4 +1,4 @@
-//! What the tests of several rooms share: shapes and bundles out of text, where recorded verdicts are, and what is fuzzed.
+//! Shared helpers for tests: shapes and bundles from text, recorded verdicts, and fuzz targets.
 #![cfg_attr(fuzzing, allow(dead_code))]
 
 pub(crate) mod contradiction;
@@ -17,7 +17,7 @@ use crate::input::{Input, load};
 use crate::model::schema::{Schema, Shape};
 use crate::model::{Bundle, Documents};
 
-/// A CRD as far as its versions.
+/// A CRD up to its versions.
 pub(crate) const HEAD: &str = "\
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -35,7 +35,7 @@ pub(crate) fn shape(schema: &Value) -> Shape {
     Shape::of(&Schema::new(tree.root()))
 }
 
-/// What CEL rules see of a schema written as JSON.
+/// The CEL declaration of a schema written as JSON.
 pub(crate) fn decl(schema: &Value) -> Arc<Decl> {
     Arc::new(Decl::of(&shape(schema), false))
 }
@@ -47,7 +47,7 @@ pub(crate) fn shape_of_crd(crd: &Value) -> Shape {
     Shape::of(bundle.crds[0].versions[0].schema.as_ref().expect("a schema"))
 }
 
-/// Everything below a folder.
+/// All documents below a folder.
 pub(crate) fn documents(folder: &Path) -> Documents {
     let loaded = load(&[Input::path(folder)], &Default::default());
     Documents::parse(loaded.files, &YamlBudget::default())

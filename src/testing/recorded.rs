@@ -1,21 +1,21 @@
-//! Recorded API-server verdicts and real bundles: where tests find them.
+//! Finds recorded API server verdicts and real bundles for tests.
 //!
-//! `testdata/server` and `testdata/demo` are always there. The complete records and the released bundles stand beside the checkout
-//! (`../shared`) or not at all; `CRDWISE_VECTORS` and `CRDWISE_CORPUS` name other folders.
+//! `testdata/server` and `testdata/demo` always exist. The complete records and the released bundles are optional, next to the
+//! checkout (`../shared`); `CRDWISE_VECTORS` and `CRDWISE_CORPUS` name other folders.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// Records of one kind (`compat`, `fresh-lint`, …): those in `testdata/server`, then the others of the complete set where it is at hand.
+/// Records of one kind (`compat`, `fresh-lint`, …): those in `testdata/server`, then the rest of the complete set if available.
 pub fn records(kind: &str) -> Vec<Value> {
     let mut records = committed(kind);
     let file = match kind.split_once('-') {
         Some((set, part)) => format!("{set}/{part}.jsonl"),
         None => format!("{kind}/train.jsonl"),
     };
-    if let Some(folder) = beside("CRDWISE_VECTORS", "vectors") {
+    if let Some(folder) = shared_folder("CRDWISE_VECTORS", "vectors") {
         let known: BTreeSet<String> = records.iter().map(id).collect();
         let complete = lines(&folder.join(file));
         records.extend(complete.into_iter().filter(|record| !known.contains(&id(record))));
@@ -43,20 +43,20 @@ pub fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The folder that a variable names, or the one beside the checkout; a clone may stand one folder deeper.
-fn beside(variable: &str, name: &str) -> Option<PathBuf> {
+/// The folder that a variable names, or the one next to the checkout, which may be one level deeper.
+fn shared_folder(variable: &str, name: &str) -> Option<PathBuf> {
     let named = std::env::var_os(variable).map(PathBuf::from);
     let found =
         named.map_or_else(|| ["../shared", "../../shared"].map(|folder| project().join(folder).join(name)).to_vec(), |one| vec![one]);
     found.into_iter().find(|folder| folder.is_dir())
 }
 
-/// The folder of released bundles, one folder a project with one a release, where it is at hand.
+/// The folder of released bundles, with a folder per project and release, if available.
 pub fn corpus() -> Option<PathBuf> {
-    beside("CRDWISE_CORPUS", "corpus")
+    shared_folder("CRDWISE_CORPUS", "corpus")
 }
 
-/// Bundles that succeed each other, oldest first: those of the demo and of the cases, and the releases of each project of the corpus.
+/// Bundles that succeed each other, oldest first: those of the demo and the cases, and the releases of each project in the corpus.
 pub fn releases() -> Vec<Vec<PathBuf>> {
     let mut found = vec![["old", "new"].map(|side| project().join("testdata/demo").join(side)).to_vec()];
     for case in folders(&project().join("testdata/cases")) {
@@ -66,7 +66,7 @@ pub fn releases() -> Vec<Vec<PathBuf>> {
     }
     found.retain(|pair| pair.iter().all(|side| side.exists()));
     for project in corpus().iter().flat_map(|corpus| folders(corpus)) {
-        // The largest is for the benchmark; the others say as much in a debug build.
+        // The largest is for the benchmark; the others are enough for a debug build.
         if project.ends_with(LARGE) {
             continue;
         }
@@ -80,7 +80,7 @@ pub fn releases() -> Vec<Vec<PathBuf>> {
     found
 }
 
-/// A project of the corpus whose bundles have hundreds of CRDs.
+/// A project in the corpus whose bundles have hundreds of CRDs.
 pub const LARGE: &str = "provider-upjet-aws";
 
 pub fn folders(folder: &Path) -> Vec<PathBuf> {

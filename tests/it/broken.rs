@@ -1,6 +1,6 @@
-//! Bad inputs: each gets a clear answer with its place, and nothing else is lost.
+//! Bad inputs: each gets a clear message with its place, and nothing else is lost.
 //!
-//! Files that a person can read stand in `testdata/broken`; what is too large or too strange for a repository is made here.
+//! Readable files are in `testdata/broken`; those too large or too strange for a repository are generated here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn lint(arguments: &[&std::ffi::OsStr]) -> Output {
         .expect("the program runs")
 }
 
-/// Exit code, and standard output and error together with folded white space.
+/// The exit code, and stdout and stderr together with white space folded.
 fn said(path: &Path) -> (i32, String) {
     let output = lint(&[path.as_os_str()]);
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -29,7 +29,7 @@ fn said(path: &Path) -> (i32, String) {
 }
 
 #[test]
-fn each_file_gets_its_answer() {
+fn each_file_gets_its_message() {
     let cases: &[(&str, i32, &[&str])] = &[
         ("02-self-reference.yaml", 3, &["alias `*a` refers to a node that contains it", "02-self-reference.yaml:1:8"]),
         ("11-empty.yaml", 3, &["no CRD was found"]),
@@ -95,7 +95,7 @@ fn each_file_gets_its_answer() {
 }
 
 #[test]
-fn what_is_too_much_is_refused() {
+fn inputs_beyond_the_limits_are_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for i in 1..30 {
@@ -124,7 +124,7 @@ fn what_is_too_much_is_refused() {
 }
 
 #[test]
-fn a_million_enum_values_are_no_trouble() {
+fn a_million_enum_values_are_fine() {
     let dir = tempfile::tempdir().expect("a folder");
     let head = fs::read_to_string(broken("13-other-kinds.yaml")).expect("read");
     let schema = |range: std::ops::Range<u32>| {
@@ -155,7 +155,7 @@ fn text_from_files_reaches_no_terminal() {
 }
 
 #[test]
-fn one_broken_document_leaves_the_others() {
+fn one_broken_document_does_not_affect_the_others() {
     let dir = tempfile::tempdir().expect("a folder");
     let good = fs::read_to_string(broken("13-other-kinds.yaml")).expect("read");
     fs::write(dir.path().join("a.yaml"), format!("x: [\n---\n{good}")).expect("written");
@@ -166,7 +166,7 @@ fn one_broken_document_leaves_the_others() {
     assert!(text.contains("b.yaml"), "{text}");
 }
 
-/// A reader that has gone away.
+/// A reader that has closed its end.
 struct Gone;
 
 impl std::io::Write for Gone {
@@ -180,7 +180,7 @@ impl std::io::Write for Gone {
 }
 
 #[test]
-fn who_stops_reading_still_gets_the_exit_code() {
+fn a_reader_that_stops_still_gets_the_exit_code() {
     let terminal = crdwise::program::Terminal { out: false, err: false, width: 80, unicode: true, moves: false };
     let demo = |side: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/demo").join(side).into_os_string();
     let mut said = Vec::new();

@@ -1,16 +1,16 @@
-//! Every folder of `testdata/cases` is a bug report: what was given, what was typed, and all that the tool said.
+//! Every folder in `testdata/cases` is like a bug report: the input, the command, and all of the output.
 //!
-//! A case holds `old` and `new` (a review), or `input` (a lint), each a folder or a file with `.yaml` or `.json` behind its name.
-//! `args` adds arguments to the command; `command` gives whole command lines instead, run one after the other. Standard output
-//! stands in `expected.txt`; `expected.code` holds the exit code and, below it, standard error, where they are not 0 and empty.
-//! `CRDWISE_BLESS=1` writes down what the tool says today.
+//! A case has `old` and `new` (a review), or `input` (a lint), each a folder, or a file with the extension `.yaml` or `.json`.
+//! `args` adds arguments to the command; `command` contains whole command lines instead, run one after the other. `expected.txt` is
+//! stdout; `expected.code` contains the exit code followed by stderr, unless they are 0 and empty. `CRDWISE_BLESS=1` records the
+//! current output.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What "today" is for every case: 2026-01-15.
+/// The date for every case: 2026-01-15.
 const TODAY: &str = "1768435200";
 
 struct Said {
@@ -26,12 +26,12 @@ fn cases() -> Vec<PathBuf> {
     found
 }
 
-/// `old`, `old.yaml` or `old.json`, whichever is there.
+/// `old`, `old.yaml` or `old.json`, whichever exists.
 fn side(case: &Path, name: &str) -> Option<String> {
     [name.to_owned(), format!("{name}.yaml"), format!("{name}.json")].into_iter().find(|name| case.join(name).exists())
 }
 
-/// Words of a command line: blanks separate, single quotes keep them.
+/// Splits a command line into words at spaces, except inside single quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted, mut open) = (Vec::new(), String::new(), false, false);
     for c in line.chars() {
@@ -109,7 +109,7 @@ fn run(case: &Path) -> Said {
 }
 
 #[test]
-fn every_case_says_what_it_said() {
+fn every_case_has_its_recorded_output() {
     let bless = std::env::var_os("CRDWISE_BLESS").is_some();
     let mut wrong = Vec::new();
     for case in cases() {
@@ -138,7 +138,7 @@ fn every_case_says_what_it_said() {
     assert!(wrong.is_empty(), "{} differ; CRDWISE_BLESS=1 writes down what is said now\n\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A change is said once: these were 68 and thousands of lines when every place had its own finding.
+/// A change is reported once: these had 68 and thousands of lines when every place had its own finding.
 #[test]
 fn one_cause_is_one_block() {
     for (case, most) in [("one-required-field", 25), ("embedded-types-updated", 60)] {

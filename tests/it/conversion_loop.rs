@@ -1,5 +1,5 @@
-//! The way from a break to a green review, for every kind of break: each command is one that the tool printed, and a person only chooses
-//! between the steps that the draft offers and fills in what it asks for.
+//! From a break to a passing review, for every kind of break: each command is one that the tool printed, and a person only chooses
+//! between the steps that the draft offers and fills in the placeholders.
 
 use crate::repository::Scratch;
 
@@ -38,7 +38,7 @@ spec:
     )
 }
 
-/// A CRD of one version with these properties of `spec`.
+/// A CRD with one version and these properties of `spec`.
 fn one(properties: &str) -> String {
     crd(&version("v1", true, &format!("              properties: {{{properties}}}\n")))
 }
@@ -52,9 +52,9 @@ struct Break {
     name: &'static str,
     old: String,
     new: String,
-    /// The kind of the offered step that replaces the drafted ones; none if the draft is right.
+    /// The kind of the offered step that replaces the drafted ones; `None` if the draft is correct.
     choose: Option<&'static str>,
-    /// What each `TODO` becomes, in order.
+    /// The replacement for each `TODO`, in order.
     fill: &'static [&'static str],
 }
 
@@ -121,7 +121,7 @@ fn breaks() -> Vec<Break> {
     ]
 }
 
-/// The commands that a failing review names, in their order.
+/// The commands that a failing review suggests, in order.
 fn remedy(said: &str) -> Vec<String> {
     let text = said.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
     let (_, advice) = text.split_once("to pass:").unwrap_or_else(|| panic!("no remedy\n{said}"));
@@ -129,7 +129,7 @@ fn remedy(said: &str) -> Vec<String> {
     quoted.take(2).map(str::to_owned).collect()
 }
 
-/// What a person makes of a draft: comments that offer a step tell which one.
+/// Completes a draft like a person would; the comments show which steps are offered.
 fn complete(draft: &str, one: &Break) -> String {
     let mut fill = one.fill.iter();
     let mut text = String::new();
@@ -164,7 +164,7 @@ fn run(scratch: &Scratch, what: &str, command: &str, code: i32) -> String {
 }
 
 #[test]
-fn every_break_has_a_way_to_a_green_review() {
+fn every_break_can_be_resolved_to_a_passing_review() {
     for one in breaks() {
         let scratch = Scratch::new();
         scratch.commit(FILE, &one.old);
@@ -188,7 +188,7 @@ fn every_break_has_a_way_to_a_green_review() {
         assert!(drafted.contains("every change that needs a conversion has one"), "{}\n{drafted}", one.name);
         let plan = run(&scratch, one.name, "conversions plan -o plan", 0);
         assert!(plan.contains("back:") && plan.contains("the stored objects of Widget"), "{}\n{plan}", one.name);
-        // The version that the report asks for is the one to release.
+        // Release the version that the report requires.
         let words: Vec<&str> = green.split_whitespace().collect();
         let at = words.windows(2).position(|two| two == ["next", "version:"]).unwrap_or_else(|| panic!("{green}"));
         let next = words[at + 2];
@@ -197,7 +197,7 @@ fn every_break_has_a_way_to_a_green_review() {
         run(&scratch, one.name, check, 0);
         let green = run(&scratch, one.name, "review", 0);
         assert!(!green.contains("version-bump") && !green.contains("conversion-un"), "{}\n{green}", one.name);
-        // In the next pull request the manifest is history.
+        // In the next pull request, the manifest already exists.
         scratch.git(&["add", "-A"]);
         scratch.git(&["commit", "-q", "-m", "release"]);
         let quiet = run(&scratch, one.name, "review", 0);
@@ -256,7 +256,7 @@ fn a_pending_manifest_grows_until_its_release() {
     for command in ["review", "conversions check"] {
         run(&scratch, "a pull request without changes", command, 0);
     }
-    // A later one, before the release: its break is found, and a step in the same manifest covers it.
+    // A later change before the release: its break is found, and a step in the same manifest covers it.
     scratch.write(FILE, &first.replace("colour:", "shade:").replace("dimension:", "extent:"));
     let said = run(&scratch, "the second pull request", "review", 1);
     assert!(said.contains("colour"), "{said}");
@@ -269,7 +269,7 @@ fn a_pending_manifest_grows_until_its_release() {
     }
     scratch.git(&["add", "-A"]);
     scratch.git(&["commit", "-q", "-m", "second"]);
-    // Without a version, the release is the one that a review since the last tag recommends.
+    // Without a version, the release is the one recommended by a review since the last tag.
     let said = run(&scratch, "the release", "conversions release", 0);
     assert!(said.contains("to 1.1.0"), "{said}");
     let pinned = std::fs::read_to_string(scratch.path().join("config/conversions/widget.yaml")).unwrap();
@@ -308,7 +308,7 @@ steps:
   - retype: {path: spec.port, was: string, becomes: integer}
 ";
 
-/// What `kubectl get widgets -o yaml` prints.
+/// The output of `kubectl get widgets -o yaml`.
 const LIST: &str = "apiVersion: v1
 items:
 # the first one
@@ -341,17 +341,17 @@ fn lists_are_converted_object_by_object() {
     scratch.write("conversions/widget.yaml", MANIFESTS);
     scratch.write("list.yaml", LIST);
     let (code, out, error) = scratch.run(&["convert", "list.yaml", "--to", "v2"]);
-    // One object fails, and is named with its reason; the others are converted, and nothing is lost.
+    // One object fails and is reported with its reason; the others are converted, and nothing is lost.
     assert_eq!(code, 1, "{out}{error}");
     assert!(error.contains("Widget shop/red: spec.port: `none` can't be parsed as an integer"), "{error}");
     assert!(error.contains("1 object converted, 1 failed and unchanged, 0 already current, 1 of other kinds"), "{error}");
     let expected = LIST.replacen("example.com/v1", "example.com/v2", 1).replace("size:", "dimension:").replace("'80'", "80");
     assert_eq!(out, expected);
     assert_eq!(std::fs::read_to_string(scratch.path().join("list.yaml")).unwrap(), LIST);
-    // A release keeps the API version, whichever version else the release has.
+    // A release keeps the API version, whatever other versions it has.
     let (code, out, error) = scratch.run(&["convert", "list.yaml", "--from", "1.0.0", "--to", "1.1.0"]);
     assert_eq!((code, out.as_str()), (0, LIST.replace("size:", "dimension:").as_str()), "{error}");
-    // Existing files are overwritten with --write alone.
+    // Existing files are only overwritten with --write.
     scratch.write("out.yaml", "mine\n");
     let (code, _, error) = scratch.run(&["convert", "list.yaml", "--to", "1.1.0", "-o", "out.yaml"]);
     assert!(code == 2 && error.contains("out.yaml already exists"), "{error}");
@@ -372,7 +372,7 @@ fn manifests_are_found_beside_the_crds_of_the_repository() {
     scratch.write("other.yaml", LIST);
     let said = run(&scratch, "from the root", "convert list.yaml --from 1.0.0 --to 1.1.0 --check", 1);
     assert!(said.contains("+    dimension: large # keep this"), "{said}");
-    // A file that can't be written doesn't stop the others.
+    // Other files are still written if one can't be.
     let list = scratch.path().join("list.yaml");
     let mut permissions = std::fs::metadata(&list).unwrap().permissions();
     permissions.set_readonly(true);
@@ -419,7 +419,7 @@ fn a_draft_for_very_many_changes_says_what_it_leaves_out() {
     assert!(out.contains("# 100 more changes need steps; a draft has room for 500.\n"), "{out}");
 }
 
-/// A webhook as a command: two versions with the same fields, of which only the version's name changes.
+/// A webhook command for two versions with the same fields, which only changes the API version.
 const WEBHOOK: &str = r#"sed -E -e '/desiredAPIVersion":"shop.example.com\/v2/ s/shop.example.com\/v1/shop.example.com\/v2/g' -e '/desiredAPIVersion":"shop.example.com\/v1/ s/shop.example.com\/v2/shop.example.com\/v1/g' -e 's/"request":\{"desiredAPIVersion":"[^"]*","objects":/"response":{"result":{"status":"Success"},"convertedObjects":/'"#;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Every format states the same counts: how many breaking changes, and at how many places.
+//! Every format shows the same counts: how many breaking changes, in how many places.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ fn run(old: &str, new: &str, format: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// `(changes, places)` of the first "N breaking changes in M places" in a text, past markup and line breaks.
+/// `(changes, places)` of the first "N breaking changes in M places" in a text, ignoring markup and line breaks.
 fn stated(text: &str) -> Option<(usize, usize)> {
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "<>*│:;,.()\"".contains(c)).filter(|word| !word.is_empty()).collect();
     words.windows(6).find_map(|six| match six {
@@ -26,7 +26,7 @@ fn in_summary(summary: &Value) -> Option<(usize, usize)> {
     Some((number("changes")?, number("places")?))
 }
 
-/// What each format says, by its name.
+/// The counts in each format, by name.
 fn counts(old: &str, new: &str) -> Vec<(&'static str, Option<(usize, usize)>)> {
     let json: Value = serde_json::from_str(&run(old, new, "json")).unwrap();
     let sarif: Value = serde_json::from_str(&run(old, new, "sarif")).unwrap();

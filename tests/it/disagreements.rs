@@ -1,4 +1,4 @@
-//! Inputs on which crdwise once disagreed with a running server; each file says what the server did.
+//! Inputs on which crdwise once disagreed with a running server; each file records what the server did.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ fn text(name: &str) -> String {
     std::fs::read_to_string(folder().join(format!("{name}.yaml"))).expect("a file")
 }
 
-/// The files whose names start so, without their ending.
+/// The files whose names start with a prefix, without their extension.
 fn files(prefix: &str) -> Vec<String> {
     let entries = std::fs::read_dir(folder()).expect("the folder").map(|entry| entry.expect("an entry").file_name());
     let names = entries.filter_map(|name| Some(name.to_str()?.strip_suffix(".yaml")?.to_owned()));
@@ -23,13 +23,13 @@ fn files(prefix: &str) -> Vec<String> {
     names
 }
 
-/// A document of the file, by the name after its `---`.
+/// A document in the file, by the name after its `---`.
 fn part<'t>(text: &'t str, name: &str) -> &'t str {
     let rest = text.split_once(&format!("--- # {name}\n")).expect("a part").1;
     rest.split_once("\n--- # ").map_or(rest, |(part, _)| part)
 }
 
-/// Whether the server accepted what the file is about.
+/// Whether the server accepted the input of a file.
 fn accepted(text: &str) -> bool {
     let answer = text.lines().find_map(|line| line.strip_prefix("# server: ")).expect("the server's answer");
     answer.starts_with("accepts")
@@ -51,7 +51,8 @@ fn the_same_objects_before_and_after_are_no_change() {
         let proved: Vec<&str> =
             of(Class::SemanticBreaking).filter(|finding| finding.certainty == Certainty::Proved).map(|finding| &*finding.rule).collect();
         assert!(proved.is_empty(), "{name}: {proved:?}");
-        // An integer that is sent as `0.0` is a multiple of two for the keyword and an error for the rule; no client writes it so.
+        // For an integer sent as `0.0`, the keyword accepts it as a multiple of two, but the rule fails; no client writes it that
+        // way.
         let expected = if name.ends_with("integral-float") { Class::SemanticBreaking } else { Class::None };
         assert_eq!(report.verdict, Some(expected), "{name}");
     }

@@ -1,4 +1,4 @@
-//! `--objects`: exactly the objects that a change breaks are named, in every format that people and programs read.
+//! `--objects`: exactly the objects that a change breaks are named, in every format.
 
 use std::fmt::Write as _;
 use std::process::{Command, Output};
@@ -15,7 +15,7 @@ fn crd(maximum: u32) -> String {
     )
 }
 
-/// A dump of a cluster in which three objects are larger than the new CRD allows.
+/// A dump of a cluster in which three objects exceed the limit of the new CRD.
 fn dump() -> String {
     let mut text = "apiVersion: v1\nkind: List\nitems:\n".to_owned();
     for n in 0..OBJECTS {
@@ -53,9 +53,9 @@ fn three_of_a_thousand_objects_are_named() {
     for format in ["human", "json", "html"] {
         let output = review(format);
         assert_eq!(output.status.code(), Some(1), "{format}");
-        // The page escapes slashes.
+        // The HTML page escapes slashes.
         let text = String::from_utf8(output.stdout).expect("text").replace("&#x2f;", "/");
-        // A line may end in the middle of a list.
+        // A list may be wrapped.
         let flat = text.replace("\n  │", " ").split_whitespace().collect::<Vec<_>>().join(" ");
         for name in names() {
             assert!(flat.contains(&name), "{format}: {name}\n{text}");
@@ -71,7 +71,7 @@ fn three_of_a_thousand_objects_are_named() {
 }
 
 #[test]
-fn the_report_counts_what_happens_to_them() {
+fn the_report_counts_the_effects_on_objects() {
     let report: serde_json::Value = serde_json::from_slice(&review("json").stdout).expect("a report");
     assert_eq!(report["objects"]["checked"], OBJECTS);
     assert_eq!(report["objects"]["hit"], 3);
@@ -100,7 +100,7 @@ fn review_with(more: &[&str], dump: &str, old: u32) -> Output {
 }
 
 #[test]
-fn values_are_shown_to_those_who_ask() {
+fn values_are_shown_on_request() {
     let asked = review_with(&["--object-values", "--format", "json"], &dump(), 100_000);
     let report: serde_json::Value = serde_json::from_slice(&asked.stdout).expect("a report");
     let findings = report["findings"].as_array().expect("findings");
@@ -112,11 +112,11 @@ fn values_are_shown_to_those_who_ask() {
 }
 
 #[test]
-fn exit_zero_and_never_hold_for_objects_too() {
+fn exit_zero_and_fail_on_never_apply_to_objects_too() {
     for (more, code) in [(vec![], 1), (vec!["--exit-zero"], 0), (vec!["--fail-on", "never"], 0)] {
         assert_eq!(review_with(&more, &dump(), 100_000).status.code(), Some(code), "{more:?}");
     }
-    // What can't be read fails all the same.
+    // Unreadable input still fails.
     for more in [vec![], vec!["--exit-zero"]] {
         assert_eq!(review_with(&more, "kind: [", 100_000).status.code(), Some(3), "{more:?}");
     }

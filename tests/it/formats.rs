@@ -1,4 +1,4 @@
-//! Every format from one review of the demo, as files that can be read side by side. `CRDWISE_BLESS=1 cargo test` rewrites them.
+//! Every format of a review of the demo, as files that can be compared. `CRDWISE_BLESS=1 cargo test` records them.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,7 +24,7 @@ fn crdwise() -> Command {
 }
 
 #[test]
-fn each_format_of_the_demo_is_as_it_was() {
+fn each_format_of_the_demo_has_its_recorded_output() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = crdwise();
     command.args(["review", "testdata/demo/old", "testdata/demo/new"]);
@@ -91,12 +91,12 @@ fn a_link_stays_a_link_and_a_device_a_device() {
 }
 
 #[test]
-fn the_readme_shows_what_the_demo_says() {
+fn the_readme_shows_the_output_of_the_demo() {
     let shown = std::fs::read_to_string("README.md").unwrap();
     let said = std::fs::read_to_string("testdata/demo/expected/human.txt").unwrap();
     let sample = shown.split("$ crdwise review testdata/demo/old testdata/demo/new\n").nth(1).unwrap();
     let sample: Vec<&str> = sample.lines().take_while(|line| line.is_empty() || line.starts_with("    ")).collect();
-    // Between the ellipses every line stands in the output, in this order.
+    // Between the ellipses, every line must be in the output, in this order.
     for part in sample.split(|line| line.trim() == "…") {
         let text: Vec<&str> = part.iter().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
         assert!(said.contains(text.join("\n").trim_matches('\n')), "{}", text.join("\n"));

@@ -1,4 +1,4 @@
-//! The second set of recorded verdicts, which no code was written for: each is reviewed or linted as a user would.
+//! A second set of recorded verdicts that wasn't used during development: each is reviewed or linted as a user would.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::recorded::{committed, id, records};
 
-/// Records of the complete set on which the verdict is known to be wrong. Fixing one must remove it from here.
+/// Records of the complete set whose verdict is known to be wrong. A fix must remove its record from here.
 const WRONG: &[&str] = &[];
 
-/// Equal rewrites of the complete set that are not recognised as such.
+/// How many equivalent rewrites in the complete set aren't recognised as such.
 const UNRECOGNISED: usize = 20;
 
 fn judged(old: Option<&Value>, new: &Value) -> Report {
@@ -29,13 +29,14 @@ fn judged(old: Option<&Value>, new: &Value) -> Report {
     }
 }
 
-/// What makes the server refuse the CRD. Mistakes that the old CRD has as well don't fail a review, but say that the server refuses them.
+/// The findings because of which the server refuses the CRD. Mistakes that the old CRD also has don't fail a review, but state that
+/// the server refuses them.
 fn refusals(report: &Report) -> Vec<&Finding> {
     let refuses = |finding: &&Finding| finding.status == Status::New || finding.message.contains("refuses the update all the same");
     report.findings.iter().filter(|finding| finding.affects.contains(Affected::Refused)).filter(refuses).collect()
 }
 
-/// Every record is judged as the server judged it, except those that are known to be wrong, which must be wrong.
+/// Checks that every record is judged like the server did, except those known to be wrong, which must be wrong.
 fn agree(records: &[Value], accepted: impl Fn(&Value) -> bool, report: impl Fn(&Value) -> Report) {
     let mut wrong = Vec::new();
     for record in records {
@@ -64,7 +65,7 @@ fn updated_crds_are_judged_as_the_server_judges_them() {
     );
 }
 
-/// The default version; the others are judged in the room of the server.
+/// Only the default version; the others are tested in `server/`.
 #[test]
 fn crds_are_judged_as_kubernetes_1_36_judges_them() {
     let of_kind = |kind: &str| committed("servers").into_iter().filter(|record| record["kind"] == kind).collect::<Vec<_>>();

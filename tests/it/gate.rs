@@ -1,4 +1,4 @@
-//! The check on a pull request: what was released, what moved, what the old side already had, and what a bare run looks at.
+//! The check on a pull request: what was released, what moved, pre-existing findings, and a run without arguments.
 
 use crate::repository::Scratch;
 
@@ -60,7 +60,7 @@ fn a_break_of_what_no_release_contains_is_a_note() {
     scratch.commit(FILE, &crd(BOTH, ""));
     scratch.git(&["tag", "-a", "-m", "r", "v0.2.0-rc.1"]);
     scratch.commit(FILE, &crd(SIZE, ""));
-    // `colour` came after v0.1.0, and a release candidate is no release.
+    // `colour` was added after v0.1.0, and a release candidate isn't a release.
     let json = says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd", "--format", "json"], 0, &["\"released\": false"]);
     assert!(json.contains("\"release\": \"v0.1.0\""), "{json}");
     says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["v0.1.0"]);
@@ -84,7 +84,7 @@ fn a_release_is_found_on_a_branch_and_under_a_prefix() {
     scratch.git(&["checkout", "-q", "main"]);
     scratch.commit(FILE, &crd(BOTH, ""));
     scratch.commit(FILE, &crd(SIZE, ""));
-    // The release isn't reachable from here, and it has the CRD in another directory.
+    // The release isn't reachable from here, and has the CRD in another directory.
     let json = says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd", "--format", "json"], 1, &["field-removed"]);
     assert!(json.contains("\"release\": \"widgets-v0.2.0\"") && json.contains("\"released\": true"), "{json}");
 }
@@ -102,7 +102,7 @@ fn without_a_tag_everything_counts_as_released() {
 }
 
 #[test]
-fn a_declared_version_that_does_not_move_is_no_release() {
+fn an_unchanged_declared_version_is_not_a_release() {
     let scratch = Scratch::new();
     scratch.commit(FILE, &crd(SIZE, &version("v1.2.0")));
     scratch.commit(FILE, &crd(BOTH, &version("v1.2.0")));
@@ -111,7 +111,7 @@ fn a_declared_version_that_does_not_move_is_no_release() {
     says(&scratch, &["review", "config/crd", "--against", "HEAD~1", "--policy", "guidelines"], 1, &["version-bump-too-small", "1.3.0"]);
     scratch.commit(FILE, &crd(SIZE, &version("v1.1.0")));
     says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 1, &["bundle-version-decreased", "swap"]);
-    // The command line overrides the annotation.
+    // The command line takes precedence over the annotation.
     says(&scratch, &["review", "config/crd", "--against", "HEAD~1", "--new-version", "1.3.0"], 0, &["from the command line is used"]);
     scratch.git(&["tag", "v1.1.0"]);
     scratch.commit(FILE, &crd(BOTH, &version("v1.1.0")));
@@ -127,11 +127,11 @@ fn crds_that_move_are_found_by_name() {
     says(&scratch, &["review", "HEAD~1:deploy/crd", "HEAD:deploy/crd"], 0, &["NO API CHANGE"]);
     says(&scratch, &["review", "deploy/crd", "--against", "HEAD~1"], 0, &["NO API CHANGE"]);
     says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd"], 0, &["NO API CHANGE"]);
-    // Moved and broken is broken.
+    // A CRD that was moved and broken is reported as broken.
     scratch.git(&["mv", "deploy", "charts"]);
     scratch.commit("charts/crd/widgets.yaml", &crd(SIZE, ""));
     says(&scratch, &["review", "charts/crd", "--against", "HEAD~1"], 1, &["field-removed"]);
-    // One of two directories: the CRD that left it is still there.
+    // With one of two directories as input, the CRD that was moved out still exists.
     scratch.commit("config/crd/gadgets.yaml", &named_crd("gadgets", SIZE, ""));
     scratch.commit("config/crd/gizmos.yaml", &named_crd("gizmos", SIZE, ""));
     scratch.git(&["mv", "config/crd/gizmos.yaml", "charts/crd/gizmos.yaml"]);
@@ -146,13 +146,13 @@ fn an_old_side_that_is_empty_or_unreadable() {
     // The first CRD of a project.
     says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd"], 0, &["crd-added"]);
     says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["crd-added"]);
-    // A wrong path must not look like that.
+    // A wrong path must not look like the first CRD.
     scratch.write("empty/values.yaml", "a: 1\n");
     says(&scratch, &["review", "empty", "config/crd"], 3, &["no CRD was found in empty", "--old-may-be-empty"]);
     says(&scratch, &["review", "empty", "config/crd", "--old-may-be-empty"], 0, &["crd-added"]);
     says(&scratch, &["review", "nowhere", "config/crd"], 3, &["nowhere"]);
     says(&scratch, &["review", "HEAD~1:nowhere", "HEAD:nowhere"], 3, &["no CRD was found in HEAD:nowhere"]);
-    // A change that repairs the old side passes.
+    // A change that fixes an unreadable old side passes.
     scratch.commit(FILE, &format!("{}kind: CustomResourceDefinition\n", crd(SIZE, "")));
     scratch.commit(FILE, &crd(SIZE, ""));
     says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd"], 0, &["can't be read completely"]);
@@ -161,7 +161,7 @@ fn an_old_side_that_is_empty_or_unreadable() {
 }
 
 #[test]
-fn what_a_server_refused_before_does_not_fail_the_change() {
+fn pre_existing_refusals_do_not_fail_the_change() {
     let scratch = Scratch::new();
     scratch.commit(FILE, &crd("size: {type: string, pattern: '('}", ""));
     scratch.commit(FILE, &crd("size: {type: string, pattern: '('}, colour: {type: string}", ""));

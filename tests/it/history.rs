@@ -1,4 +1,4 @@
-//! An API of four releases in a real repository: what is judged by more than two of them, and by whose configuration.
+//! An API with four releases in a real repository: findings that need more than two releases, and which configuration applies.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::repository::Scratch;
 
 const FILE: &str = "config/crd/widgets.yaml";
 
-/// A CRD whose `spec` has these fields, one a line.
+/// A CRD whose `spec` has these fields, one per line.
 fn crd(fields: &[&str]) -> String {
     let mut text = String::from(
         "apiVersion: apiextensions.k8s.io/v1
@@ -46,7 +46,7 @@ fn release(scratch: &Scratch, tag: &str, fields: &[&str]) {
     scratch.git(&["tag", tag]);
 }
 
-/// Rules and severities of the new findings at `spec.colour`.
+/// The rules and severities of new findings at `spec.colour`.
 fn at_colour(scratch: &Scratch, arguments: &[&str]) -> Vec<(String, String)> {
     let (_, out, error) = scratch.run(&[&["review"], arguments, &["--format", "json"]].concat());
     let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{error}"));
@@ -76,10 +76,10 @@ fn a_removal_waits_for_three_releases() {
     assert!(has(&early, "removed-too-early", "warning") && has(&early, "field-removed", "error"), "{early:?}");
     let kubevirt = ["config/crd", "--against", "v1.2.0", "--policy", "kubevirt", "--history", "v1.0.0", "v1.1.0"];
     assert!(has(&at_colour(&scratch, &kubevirt), "removed-too-early", "error"));
-    // Three of them.
+    // Three releases.
     let ripe = at_colour(&scratch, &["config/crd", "--against", "v1.3.0", "--history", "v1.0.0", "v1.1.0", "v1.2.0"]);
     assert!(ripe.iter().all(|(rule, _)| rule != "removed-too-early") && has(&ripe, "field-removed", "error"), "{ripe:?}");
-    // Without a history nobody can tell.
+    // Without a history, this is unknown.
     let unknown = at_colour(&scratch, &["config/crd", "--against", "v1.2.0"]);
     assert!(unknown.iter().all(|(rule, _)| rule != "removed-too-early"), "{unknown:?}");
     let (code, _, error) = scratch.run(&["review", "config/crd", "--against", "v1.3.0", "--history", "v9.9.9"]);
@@ -107,21 +107,21 @@ fn the_configuration_is_that_of_its_revision() {
     scratch.write("crdwise.yaml", "waivers:\n  - {rule: field-removed, reason: nobody uses it}\n  - {rule: preserve-*, reason: not yet}\n");
     scratch.commit(FILE, &crd(&[SIZE]));
     scratch.git(&["tag", "v1.1.0"]);
-    // Found above the input, and listed because it came with the change.
+    // Found above the input, and listed because it was added with the change.
     let (code, out, error) = scratch.run(&["review", "config/crd", "--against", "v1.0.0"]);
     assert!(code == 0 && out.contains("a waiver of field-removed came with this change"), "{out}{error}");
     assert!(out.contains("BREAKING:") && out.contains(" crdwise.yaml:3:") && out.contains("(line 2)"), "{out}");
     // The same at a revision.
     let (code, out, error) = scratch.run(&["review", "v1.0.0:config/crd", "v1.1.0:config/crd"]);
     assert!(code == 0 && out.contains(" v1.1.0:crdwise.yaml:3:") && out.contains("(line 2)"), "{out}{error}");
-    // By the word of before the change fails.
+    // With the old configuration, the change fails.
     let (code, out, _) = scratch.run(&["review", "config/crd", "--against", "v1.0.0", "--config-from", "old"]);
     assert!(code == 1 && out.contains("policy-changed"), "{out}");
-    // Merged, it is no news.
+    // Once merged, it is no longer listed.
     scratch.commit(FILE, &crd(&[SIZE, "shape: {type: string}"]));
     let (code, out, _) = scratch.run(&["review", "config/crd", "--against", "v1.1.0"]);
     assert!(code == 0 && !out.contains("policy-changed"), "{out}");
-    // A baseline that grows is listed too.
+    // A growing baseline is listed too.
     let (code, out, error) = scratch.run(&["baseline", "write", "config/crd", "--against", "v1.0.0"]);
     assert!(code == 0 && out.starts_with("crdwise-baseline.json: "), "{out}{error}");
     let (_, out, _) = scratch.run(&["review", "config/crd", "--against", "v1.1.0"]);
@@ -129,7 +129,7 @@ fn the_configuration_is_that_of_its_revision() {
 }
 
 #[test]
-fn a_configuration_stands_no_higher_than_its_repository() {
+fn a_configuration_above_the_repository_is_ignored() {
     let outer = tempfile::tempdir().expect("a folder");
     std::fs::write(outer.path().join("crdwise.yaml"), "nonsense: true\n").expect("written");
     let inner = outer.path().join("repository");

@@ -1,4 +1,5 @@
-//! Whatever ends a run (a full disk, a directory that can't be written, a closed pipe, a signal) leaves whole files, and says so.
+//! However a run ends (full disk, unwritable directory, closed pipe, signal), files are complete or unchanged, and the error is
+//! reported.
 #![cfg(unix)]
 
 use std::io::Read;
@@ -24,7 +25,7 @@ fn a_disk_that_is_full_leaves_the_old_file() {
     scratch.write("crd.yaml", CRD);
     scratch.write("out/page.html", "old");
     let folder = scratch.path().join("out");
-    // No file may have more than four kilobytes: the page ends in the middle.
+    // Limits files to four kilobytes, so that the output is cut off in the middle.
     let script = format!("trap '' XFSZ; ulimit -f 8; exec '{PROGRAM}' lint crd.yaml --exit-zero --format html=out/page.html");
     let output = Command::new("sh").args(["-c", &script]).current_dir(scratch.path()).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
@@ -69,7 +70,7 @@ fn a_directory_that_cannot_be_written_is_named() {
     scratch.write("locked/page.html", "old");
     let folder = scratch.path().join("locked");
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o555)).unwrap();
-    // Whoever may write anywhere can't try this.
+    // This can't be tested as a user who may write everywhere.
     if std::fs::write(folder.join("try"), "").is_err() {
         let (code, _, error) = scratch.run(&["lint", "crd.yaml", "--exit-zero", "--format", "html=locked/page.html"]);
         assert!(code == 4 && error.contains("can't write locked/page.html"), "{error}");
@@ -123,7 +124,7 @@ fn a_conversion_that_is_killed_can_be_run_again() {
     while read(3) == old(3) && child.try_wait().unwrap().is_none() {
         std::thread::yield_now();
     }
-    // What ctrl-c sends.
+    // The signal that Ctrl-C sends.
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     let code = child.wait().unwrap().code();
     let converted = (0..FILES).filter(|number| read(*number) == new(*number)).count();

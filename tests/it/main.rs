@@ -1,4 +1,4 @@
-//! All integration tests in one binary: it links once.
+//! All integration tests in one binary, which links only once.
 #![allow(clippy::disallowed_macros, reason = "tests say what they measured, and what they left out")]
 
 mod broken;

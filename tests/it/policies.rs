@@ -1,4 +1,4 @@
-//! What policies make of changes whose maturity or channel is not that of a single field.
+//! How policies judge changes whose maturity or channel isn't that of a single field.
 
 use crdwise::{Affected, Book, Bump, Documents, Family, Finding, Judgement, Kind, Policy, Report, Severity, Side, review};
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ fn a_whole_crd_is_as_mature_as_the_best_of_its_versions() {
 }
 
 #[test]
-fn a_name_that_claims_no_maturity_excuses_nothing() {
+fn a_name_without_maturity_counts_as_stable() {
     for version in ["stable", "v1-2", "v01", "alpha1"] {
         let (old, new) = (crd(&Sort { version, ..PLAIN }), crd(&Sort { version, fields: &["a"], ..PLAIN }));
         assert_eq!(judged(&report("kubevirt", &[old], &[new]), "field-removed"), (Severity::Error, Bump::Major), "{version}");
@@ -98,7 +98,7 @@ fn a_break_is_judged_by_the_channel_that_it_left() {
 }
 
 #[test]
-fn metadata_asks_for_no_release_and_graduation_for_a_minor_one() {
+fn metadata_needs_no_release_and_graduation_a_minor_one() {
     let old = || crd(&Sort { channel: Some("experimental"), ..PLAIN });
     let mut labelled = old();
     labelled["metadata"]["labels"] = json!({"a": "b"});
@@ -136,14 +136,14 @@ fn with(version: &str, spec: Value, status: Value) -> Value {
     crd
 }
 
-/// What the default policy makes of a change of `spec.f` in a version.
+/// How the default policy judges a change of `spec.f` in a version.
 #[track_caller]
 fn in_spec(version: &str, old: Value, new: Value, rule: &str) -> Severity {
     let field = |schema: Value| if schema.is_null() { json!({}) } else { json!({"f": schema}) };
     judged(&report("recommended", &[with(version, field(old), json!({}))], &[with(version, field(new), json!({}))]), rule).0
 }
 
-/// The same for `status.f` of v1.
+/// The same for `status.f` in v1.
 #[track_caller]
 fn in_status(old: Value, new: Value, rule: &str) -> Severity {
     let field = |schema: Value| if schema.is_null() { json!({}) } else { json!({"f": schema}) };
@@ -151,7 +151,7 @@ fn in_status(old: Value, new: Value, rule: &str) -> Severity {
 }
 
 #[test]
-fn the_recommended_policy_fails_what_breaks_writers_objects_and_data() {
+fn the_recommended_policy_fails_breaks_of_writers_objects_and_data() {
     let text = || json!({"type": "string"});
     let short = || json!({"type": "string", "maxLength": 3});
     for version in ["v1alpha1", "v1beta1", "v1"] {
@@ -166,7 +166,7 @@ fn the_recommended_policy_fails_what_breaks_writers_objects_and_data() {
 }
 
 #[test]
-fn the_recommended_policy_takes_removal_from_status_for_a_warning() {
+fn the_recommended_policy_warns_about_removal_from_status() {
     let text = || json!({"type": "string"});
     assert_eq!(in_status(text(), Value::Null, "field-removed"), Severity::Warning);
     assert_eq!(in_status(Value::Null, text(), "field-added"), Severity::Info);
@@ -180,10 +180,10 @@ fn the_recommended_policy_takes_removal_from_status_for_a_warning() {
 }
 
 #[test]
-fn the_recommended_policy_warns_of_what_only_merging_and_reading_shows() {
+fn the_recommended_policy_warns_about_merge_and_reader_changes() {
     let list = |kind: &str| json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": kind});
     assert_eq!(in_spec("v1", list("set"), list("atomic"), "list-type-changed"), Severity::Warning);
-    // Duplicates that were accepted are refused.
+    // Duplicates that were accepted are now refused.
     assert_eq!(in_spec("v1", list("atomic"), list("set"), "list-type-changed"), Severity::Error);
     let widened = in_spec("v1", json!({"type": "integer"}), json!({"type": "number"}), "type-widened");
     assert!(widened <= Severity::Warning, "{widened:?}");
@@ -223,7 +223,7 @@ fn the_recommended_policy_fails_defaults_unless_they_mean_nothing() {
     assert_eq!(in_spec("v1", text(""), text("x"), "default-changed"), Severity::Error);
 }
 
-/// A CRD with versions of these names; each is served unless its name ends in `!`, and the last one is the storage version.
+/// A CRD with versions of these names; each is served unless its name ends with `!`, and the last one is the storage version.
 fn versions(names: &[&str]) -> Value {
     let mut crd = crd(&PLAIN);
     let version = crd["spec"]["versions"][0].clone();
@@ -246,14 +246,14 @@ fn the_recommended_policy_keeps_versions() {
         assert_eq!(pair(&[old, "v1"], &[&format!("{old}!"), "v1"], "version-unserved"), Severity::Error, "{old}");
         assert_eq!(pair(&[old], &["v1"], "version-removed-stored"), Severity::Error, "{old}");
     }
-    // Never milder than a guideline.
+    // Never less severe than a guideline.
     assert_eq!(pair(&["v1beta1!", "v1"], &["v1"], "version-removed-unmigrated"), Severity::Warning);
     assert_eq!(pair(&["v1"], &["v1beta1", "v1"], "version-added"), Severity::Info);
     assert_eq!(pair(&["v1beta1!", "v1"], &["v1beta1", "v1"], "version-served-again"), Severity::Info);
 }
 
 #[test]
-fn a_removed_storage_version_is_one_finding_and_what_the_server_says_of_it() {
+fn a_removed_storage_version_is_one_finding_and_a_refusal() {
     let report = report("recommended", &[versions(&["v1beta1"])], &[versions(&["v1"])]);
     let removed = found(&report, "version-removed-stored").expect("the change");
     let refused = found(&report, "stored-version-removed").expect("the refusal");
@@ -282,7 +282,7 @@ fn guidelines_are_never_errors_under_the_recommended_policy() {
 }
 
 #[test]
-fn a_declared_version_fails_only_if_it_moved_too_little() {
+fn a_declared_version_fails_only_if_it_is_too_low() {
     let release = |release, fields| crd(&Sort { release, fields, ..PLAIN });
     let pair = |to| report("recommended", &[release("v1.0.0", &["a", "b"])], &[release(to, &["a"])]);
     assert_eq!(judged(&pair("v1.0.0"), "version-bump-pending").0, Severity::Info);

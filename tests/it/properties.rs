@@ -1,4 +1,4 @@
-//! What holds for every bundle: compared with itself it is silent; order, files and threads change nothing.
+//! Properties of every bundle: it has no changes compared with itself; order, files and threads change nothing.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,13 +15,13 @@ fn review(arguments: &[&std::ffi::OsStr], threads: &str) -> (i32, String) {
     (output.status.code().unwrap_or(-1), String::from_utf8(output.stdout).expect("UTF-8"))
 }
 
-/// Right refusals, by name: not YAML until rendered, a duplicate key.
+/// Correctly refused, by name: not YAML until rendered, a duplicate key.
 const REFUSED: &[&str] = &["rook-helm-templated", "knative-v1.12.0"];
 
 #[test]
 fn a_bundle_against_itself_is_silent() {
     let mut wrong = Vec::new();
-    // Configurations, baselines and conversions of the cases are about both sides of a change.
+    // Configurations, baselines and conversions of the cases apply to both sides of a change.
     let case = project().join("testdata/cases");
     for bundle in releases().into_iter().flatten().filter(|bundle| !bundle.starts_with(&case)) {
         let (code, text) = review(&[bundle.as_os_str(), bundle.as_os_str()], "2");
@@ -46,7 +46,7 @@ fn threads_and_runs_change_nothing() {
 }
 
 #[test]
-fn a_report_is_what_its_schema_says() {
+fn a_report_conforms_to_its_schema() {
     let schema: serde_json::Value = serde_json::from_str(include_str!("../../src/judge/report.schema.json")).expect("a schema");
     let validator = jsonschema::validator_for(&schema).expect("a valid schema");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! What is published must agree with Cargo.toml, the one place that has the project's address and version.
+//! Everything published must agree with Cargo.toml, the only place with the project's URL and version.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ fn read(file: &Path) -> String {
     std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// Texts that a user copies from, or that a release is made of.
+/// Texts that users copy from, or that a release consists of.
 fn files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files: Vec<PathBuf> =

@@ -1,5 +1,5 @@
-//! Charts and kustomizations through programs that stand in for `helm` and `kustomize`: what they are given, and where their output is
-//! shown. The real ones are tried in `.ci/integration`.
+//! Charts and kustomizations with fake `helm` and `kustomize` programs: what they are given, and where their output is shown. The
+//! real programs are tested in `.ci/integration`.
 #![cfg(unix)]
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Fills in one value and leaves out the lines of conditions, as Helm would.
+/// Fills in one value and omits lines with conditions, as Helm would.
 const HELM: &str = r##"#!/bin/sh
 [ "$1 $2" = "template release" ] || { echo "Error: arguments: $*" >&2; exit 1; }
 [ -z "$(find "$3" -type l)" ] || { echo "Error: a link" >&2; exit 1; }
@@ -20,7 +20,7 @@ echo "# Source: w/templates/crd.yaml"
 sed -e '/{{-/d' -e "s/{{ .Values.max }}/$max/" "$3/templates/crd.yaml"
 "##;
 
-/// Sorts nothing and patches one value, as kustomize would.
+/// Patches one value without sorting, as kustomize would.
 const KUSTOMIZE: &str = r##"#!/bin/sh
 [ "$1" = build ] || exit 1
 [ -z "$HTTPS_PROXY" ] && { echo "Error: open" >&2; exit 1; }
@@ -103,11 +103,11 @@ impl World {
     }
 }
 
-/// The line that has the value, below another one.
+/// The line with the value, below another one.
 const LINE: usize = 23;
 
 #[test]
-fn helm_renders_what_cannot_be_read_without_it() {
+fn helm_renders_templates_that_cannot_be_read_without_it() {
     let world = World::new();
     world.chart("charts/a", "max: 100\n");
     world.commit();
@@ -117,7 +117,7 @@ fn helm_renders_what_cannot_be_read_without_it() {
     assert!(out.contains(&format!("charts/a/templates/crd.yaml:{LINE}:26: breaking: `spec.size`: maximum 100 → 50")), "{out}");
     assert!(err.contains("note: charts/a was rendered by `helm template`"), "{err}");
     assert!(err.contains("note: HEAD:charts/a was rendered by `helm template`"), "{err}");
-    // Without it, the expression is refused at its place.
+    // Without Helm, the expression is refused at its place.
     let (code, _, err) = world.run("empty", &["lint", "charts"]);
     assert!(code == 3 && err.contains("this looks like a Helm template"), "{code} {err}");
     let (code, _, err) = world.run("empty", &["lint", "charts", "--render"]);
@@ -142,7 +142,7 @@ fn charts_in_archives_are_rendered() {
 }
 
 #[test]
-fn what_helm_refuses_or_leaves_out_fails_the_run() {
+fn charts_that_helm_refuses_or_omits_fail_the_run() {
     let world = World::new();
     world.chart("w", "fail: yes\n");
     let (code, _, err) = world.run("bin", &["lint", "w"]);
@@ -152,7 +152,7 @@ fn what_helm_refuses_or_leaves_out_fails_the_run() {
     let (code, _, err) = world.run("bin", &["lint", "w"]);
     let said = "error: `w/templates/crd.yaml`: Helm makes no CRD of it with the default values of the chart";
     assert!(code == 3 && err.contains(said), "{code} {err}");
-    // A link that leads out is not handed on.
+    // A link that leads out isn't passed on.
     world.chart("w", "max: 5\n");
     std::os::unix::fs::symlink("/etc/passwd", world.path("w/templates/passwd.yaml")).expect("a link");
     let (code, _, err) = world.run("bin", &["lint", "w"]);

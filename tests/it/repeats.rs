@@ -1,4 +1,4 @@
-//! A version that is written like another one is compared and inspected once, and told as if it had been by itself.
+//! A version with the same text as another is compared and linted once, but reported like any other.
 
 use crdwise::{Book, DEFAULT_POLICY, Documents, Judgement, Policy, Report, Side, lint, review};
 use serde_json::Value;
@@ -74,14 +74,14 @@ spec:
     )
 }
 
-/// Two versions alike, and the same with a remark in the second one: equal data, other text.
+/// Two equal versions, and the same with a comment in the second one: equal data, different text.
 fn twice(schema: &str) -> [String; 2] {
     let remarked = schema.replacen("properties:", "properties: # of the object", 1);
     [crd([schema, schema]), crd([schema, &remarked])]
 }
 
-/// What a report says, with the text of the lines it points at instead of their numbers.
-fn told(report: &Report, old: &str, new: &str) -> Vec<Value> {
+/// The report, with the text of the lines it points at instead of their numbers.
+fn with_lines(report: &Report, old: &str, new: &str) -> Vec<Value> {
     let report: Value = serde_json::from_str(&crdwise::to_json(report)).unwrap();
     let line = |text: &str, spot: &Value| {
         let number = spot.get("line").and_then(Value::as_u64)? as usize;
@@ -103,7 +103,7 @@ fn a_version_that_repeats_another_is_reviewed_like_any_other() {
         let (old, new) = (&twice(OLD)[index], &twice(NEW)[index]);
         let (before, after) = (Documents::of_text("old.yaml", old), Documents::of_text("new.yaml", new));
         let judgement = Judgement::new(Book::builtin(), &policy);
-        told(&review(&Side::new("old", &before), &Side::new("new", &after), &judgement), old, new)
+        with_lines(&review(&Side::new("old", &before), &Side::new("new", &after), &judgement), old, new)
     });
     assert_eq!(alike, apart);
     let of = |version: &str| alike.iter().filter(|finding| finding["version"] == version).count();
@@ -119,7 +119,7 @@ fn a_version_that_repeats_another_is_linted_like_any_other() {
     let [alike, apart] = [0, 1].map(|index| {
         let text = &twice(NEW)[index];
         let documents = Documents::of_text("new.yaml", text);
-        told(&lint(&Side::new("new", &documents), &Judgement::new(Book::builtin(), &policy)), "", text)
+        with_lines(&lint(&Side::new("new", &documents), &Judgement::new(Book::builtin(), &policy)), "", text)
     });
     assert_eq!(alike, apart);
     assert!(alike.iter().any(|finding| finding["version"] == "v1beta1" && finding["rule"] == "cel-rule-invalid"), "{alike:#?}");

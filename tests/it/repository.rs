@@ -1,4 +1,4 @@
-//! Reviews inside a real repository: revisions, merge bases, tags, and what is staged.
+//! Reviews inside a real repository: revisions, merge bases, tags, and staged changes.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -50,7 +50,7 @@ impl Scratch {
     }
 }
 
-/// The CRD with another bound, and without a version of the bundle that would have to follow.
+/// The CRD with another bound, and without a bundle version that would have to be raised.
 fn bounded(maximum: usize) -> String {
     let lines = CRD.lines().filter(|line| !line.contains("bundle-version")).map(|line| format!("{line}\n"));
     lines.collect::<String>().replace("maximum: 100", &format!("maximum: {maximum}"))
@@ -65,7 +65,7 @@ fn the_merge_base_is_where_a_branch_began() {
     scratch.git(&["checkout", "-q", "main"]);
     scratch.commit("config/crd/bookings.yaml", &bounded(9000));
     scratch.git(&["checkout", "-q", "topic"]);
-    // Against the tip of main the topic looks like a break; it made none.
+    // Compared with the tip of main, the topic branch seems to break something, but it doesn't.
     assert_eq!(scratch.run(&["review", "config/crd", "--against", "main"]).0, 1);
     let (code, out, error) = scratch.run(&["review", "config/crd", "--against", "main", "--merge-base"]);
     assert_eq!(code, 0, "{out}{error}");
@@ -92,7 +92,7 @@ fn the_newest_tag_is_found_and_gives_the_version() {
 }
 
 #[test]
-fn annotations_name_paths_from_the_root_wherever_one_stands() {
+fn annotations_have_paths_from_the_root_in_any_directory() {
     let scratch = Scratch::new();
     scratch.commit("config/crd/bookings.yaml", &bounded(100));
     scratch.write("config/crd/bookings.yaml", &bounded(7));
@@ -106,7 +106,7 @@ fn annotations_name_paths_from_the_root_wherever_one_stands() {
 }
 
 #[test]
-fn a_removed_file_is_shown_at_a_file_that_is_there() {
+fn a_removed_file_is_shown_at_an_existing_file() {
     let scratch = Scratch::new();
     scratch.commit("crd/bookings.yaml", CRD);
     scratch.commit("crd/other.yaml", &CRD.replace("bookings", "others").replace("Booking", "Other"));
@@ -123,14 +123,14 @@ fn only_staged_content_counts_and_only_of_crds() {
     let scratch = Scratch::new();
     scratch.write("notes.yaml", "{{ not yaml at all\n");
     scratch.commit("crd/bookings.yaml", CRD);
-    // Nothing is staged, whatever the working tree says.
+    // Nothing is staged, whatever is in the working tree.
     scratch.write("crd/bookings.yaml", &bounded(7));
     assert_eq!(scratch.run(&["review", "--staged"]), (0, String::new(), String::new()));
-    // Staged, but about no CRD, and not even YAML.
+    // Staged, but not a CRD, and not even YAML.
     scratch.write("notes.yaml", "{{ still not yaml\n");
     scratch.git(&["add", "notes.yaml"]);
     assert_eq!(scratch.run(&["review", "--staged"]), (0, String::new(), String::new()));
-    // Staged narrowly; the working tree has been mended since.
+    // The staged content accepts fewer values; the working tree was fixed since.
     scratch.git(&["add", "-A"]);
     scratch.write("crd/bookings.yaml", CRD);
     let (code, out, error) = scratch.run(&["review", "--staged", "--format", "github"]);
@@ -169,7 +169,7 @@ fn a_moved_crd_is_the_same_crd() {
 }
 
 #[test]
-fn lint_passes_over_what_names_no_crd() {
+fn lint_ignores_files_without_a_crd() {
     let scratch = Scratch::new();
     scratch.write("chart.yaml", "{{ template }}\n");
     assert_eq!(scratch.run(&["lint", "chart.yaml"]).0, 3);
@@ -245,7 +245,7 @@ fn completions_know_rules_policies_and_formats() {
             }
         }
     }
-    // They are offered, not required: a team has rules of its own, and a mistake gets a suggestion.
+    // They are suggested, not required: a team has its own rules, and a typo gets a suggestion.
     let (code, _, error) = scratch.run(&["explain", "field-remove"]);
     assert!(code == 2 && error.contains("field-removed"), "{error}");
     let (_, help, _) = scratch.run(&["explain", "--help"]);
@@ -253,7 +253,7 @@ fn completions_know_rules_policies_and_formats() {
 }
 
 #[test]
-fn git_shows_changes_of_the_api() {
+fn git_diff_shows_api_changes() {
     let scratch = Scratch::new();
     scratch.write(".gitattributes", "crd/** diff=crdwise\n");
     scratch.write("crd/values.yaml", "a: 1\n");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Top to bottom, as data flows. A room may use those above it, and itself.
+/// Top to bottom, in the direction of data flow. A room may use those above it, and itself.
 const ROOMS: &[&str] = &["input", "go", "model", "cel", "server", "compare", "find", "judge", "render", "cli"];
 
 /// Parts of `find/`, which don't use each other.
@@ -20,7 +20,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every path below `crate::` that the text names, with its line: `crate::a::b`, and each member of `crate::{a::b, c}`.
+/// Every path below `crate::` in a text, with its line: `crate::a::b`, and each member of `crate::{a::b, c}`.
 fn used(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("crate::") {
@@ -31,7 +31,7 @@ fn used(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The paths that a `use` tree names: `a::{b, c::d}` is `a::b` and `a::c::d`.
+/// The paths in a `use` tree: `a::{b, c::d}` is `a::b` and `a::c::d`.
 fn members(tree: &str) -> Vec<String> {
     let head: String = tree.chars().take_while(|c| c.is_alphanumeric() || *c == '_' || *c == ':').collect();
     let Some(group) = tree[head.len()..].strip_prefix('{') else { return vec![head] };
@@ -53,14 +53,14 @@ fn members(tree: &str) -> Vec<String> {
     inner.map(|path| format!("{head}{path}")).collect()
 }
 
-/// Unit tests stand in `tests.rs` or `tests/` of their module's folder; what they share, in `testing/`.
+/// Unit tests are in `tests.rs` or `tests/` in their module's folder; shared helpers are in `testing/`.
 fn is_test(place: &str) -> bool {
     place.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "testing"))
 }
 
 /// What a file in `place` (`find/lint/hazard.rs`) must not use.
 fn violation(place: &str, used: &str) -> Option<String> {
-    // Tests look at any room.
+    // Tests may use any room.
     if is_test(place) || used.starts_with("testing") {
         return None;
     }
@@ -100,7 +100,7 @@ fn no_room_uses_one_below_it() {
 }
 
 #[test]
-fn imports_in_groups_are_seen() {
+fn grouped_imports_are_recognised() {
     let text = "use crate::{cel::ast, find::{change::X, lint}};\ncrate::judge::f();";
     let paths: Vec<String> = used(text).into_iter().map(|(_, path)| path).collect();
     assert_eq!(paths, ["cel::ast", "find::change::X", "find::lint", "judge::f"]);
@@ -114,7 +114,7 @@ fn imports_in_groups_are_seen() {
 
 /// One convention: an inline `mod tests`, or `tests.rs` or `tests/` in the folder of the module.
 #[test]
-fn tests_stand_where_one_looks_for_them() {
+fn tests_follow_the_convention() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);

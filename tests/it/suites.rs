@@ -1,4 +1,4 @@
-//! Suites, generated cases and fixtures where files are written and read again.
+//! Suites, generated cases and fixtures, where files are written and read again.
 
 use crate::repository::Scratch;
 
@@ -7,7 +7,7 @@ const SUITE: &str = include_str!("../../testdata/cases/test-generate-more/crds/w
 const SUITE_NAME: &str = "crds/widgets.shop.example.com.crdtest.yaml";
 
 #[test]
-fn generated_cases_are_appended_to_what_is_there() {
+fn generated_cases_are_appended_to_existing_suites() {
     let scratch = Scratch::new();
     scratch.write("crds/widgets.yaml", CRD);
     scratch.write(SUITE_NAME, SUITE);
@@ -57,7 +57,7 @@ fn generated_cases_hold_on_every_variant() {
 }
 
 #[test]
-fn a_release_without_fixtures_is_noticed() {
+fn a_release_without_fixtures_is_reported() {
     let scratch = Scratch::new();
     scratch.commit("config/crd/widgets.yaml", CRD);
     scratch.git(&["tag", "v1.3.0"]);
@@ -68,7 +68,7 @@ fn a_release_without_fixtures_is_noticed() {
     scratch.git(&["tag", "v1.4.0"]);
     let (_, _, warned) = scratch.run(&["test"]);
     assert!(warned.contains("release 1.4.0 has no fixtures; write them with `crdwise fixtures write"), "{warned}");
-    // Downgrades read objects of this release by the CRDs of an earlier one.
+    // A downgrade reads this release's objects with the CRDs of an earlier one.
     let (code, said, _) = scratch.run(&["test", "--downgrade", "v1.3.0:config/crd"]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("objects of this release read by v1.3.0:config/crd: 1 object, 0 failed"), "{said}");

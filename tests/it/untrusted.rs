@@ -1,5 +1,5 @@
-//! A repository that is reviewed is not trusted: its configuration, rules and baseline read nothing outside of it, exhaust nothing, and
-//! don't switch the gate off unseen.
+//! A reviewed repository isn't trusted: its configuration, rules and baseline can't read anything outside it, exhaust resources, or
+//! switch the gate off unnoticed.
 #![cfg(unix)]
 
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use crate::repository::Scratch;
 const CRD: &str = include_str!("../../testdata/demo/old/bookings.yaml");
 const SECRET: &str = "token: s3cr3t: \"not yours\n";
 
-/// A repository with a CRD, in a folder beside a file that isn't its own.
+/// A repository with a CRD, in a folder next to a file outside it.
 fn repository() -> (tempfile::TempDir, Scratch) {
     let outside = tempfile::tempdir().unwrap();
     std::fs::write(outside.path().join("secret"), SECRET).unwrap();
@@ -36,7 +36,7 @@ fn nothing_outside_of_the_repository_is_read_or_shown() {
         scratch.write("crdwise.yaml", &format!("{key}: {up}\n"));
         assert!(refused(key).contains("is outside of the repository"));
     }
-    // A baseline that doesn't exist yet must not be made outside either.
+    // A missing baseline must not be created outside either.
     scratch.write("crdwise.yaml", "baseline: ../made.yaml\n");
     let (code, _, error) = scratch.run(&["baseline", "write", "crd"]);
     assert!(code == 2 && error.contains("is outside of the repository"), "{error}");
@@ -54,14 +54,14 @@ fn nothing_outside_of_the_repository_is_read_or_shown() {
     std::fs::remove_file(scratch.path().join("crdwise.yaml")).unwrap();
     symlink(&secret, scratch.path().join("crdwise.yaml")).unwrap();
     assert!(refused("a linked configuration").contains("leads out of the repository"));
-    // A CRD that is a link is no part of the bundle.
+    // A CRD that is a link to the outside isn't part of the bundle.
     std::fs::remove_file(scratch.path().join("crdwise.yaml")).unwrap();
     symlink(&secret, scratch.path().join("crd/linked.yaml")).unwrap();
     let (code, out, error) = scratch.run(&["lint", "crd"]);
     assert!(code == 3 && !out.contains("s3cr3t") && !error.contains("s3cr3t"), "{out}{error}");
 }
 
-/// A rule of the project with this condition and message.
+/// A custom rule with this condition and message.
 fn page(when: &str, message: &str) -> String {
     format!(
         "---\nid: own\ntitle: Own\nsince: 0.1.0\nfamily: change\nmatch: {{subject: field, aspect: maximum, effect: narrowed}}\n\
@@ -70,7 +70,7 @@ fn page(when: &str, message: &str) -> String {
 }
 
 #[test]
-fn templates_and_conditions_of_rules_have_an_end() {
+fn templates_and_conditions_of_rules_are_limited() {
     let (_, scratch) = repository();
     scratch.write("crd/bookings.yaml", &CRD.replace("maximum: 100", "maximum: 5"));
     scratch.write("crdwise.yaml", "rules: rules\n");
@@ -88,14 +88,14 @@ fn templates_and_conditions_of_rules_have_an_end() {
     ] {
         scratch.write("rules/own.md", &page(when, &message));
         let (code, out, error) = scratch.run(&["review", "crd", "--against", "HEAD"]);
-        // A mistake of the page, or a review that went on without it: never a crash, and never a page of a gigabyte.
+        // An error in the page, or a review without it: never a crash, and never a huge page.
         assert!(matches!(code, 1 | 2), "{code} {when} {message:.60}: {error}");
         assert!(out.len() + error.len() < 1 << 20, "{when}: {} bytes", out.len() + error.len());
     }
 }
 
 #[test]
-fn the_gate_is_not_switched_off_unseen() {
+fn the_gate_is_not_switched_off_unnoticed() {
     let (_, scratch) = repository();
     scratch.commit("crdwise.yaml", "policy: recommended\n");
     scratch.write("crd/bookings.yaml", &CRD.replace("maximum: 100", "maximum: 5"));
@@ -111,7 +111,7 @@ fn the_gate_is_not_switched_off_unseen() {
         let (code, out, error) = scratch.run(&["review", "crd", "--against", "HEAD", "--all"]);
         let said = format!("{out}{error}");
         assert!(said.contains("policy-changed") || code != 0, "{configuration}: {said}");
-        // With the configuration from before, nothing of it applies.
+        // With the old configuration, none of it applies.
         let (code, out, error) = scratch.run(&["review", "crd", "--against", "HEAD", "--config-from", "old"]);
         assert_eq!(code, 1, "{configuration}: {out}{error}");
     }

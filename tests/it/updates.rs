@@ -1,4 +1,4 @@
-//! Recorded creates, updates and status writes, through the command line: verdicts and texts are the server's.
+//! Recorded creates, updates and status writes, through the command line: verdicts and messages are the server's.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// Requests whose verdict or text is known to differ: a server that reuses a quantity it adds to, and the wording of two errors.
 const DIFFERENT: &[&str] = &["cel-quantity-aliasing-big-good", "cel-macro-transformmapentry-bad", "cel-std-uint-bad"];
-/// A value that is shown is cut here.
+/// Shown values are shortened here.
 const CUT: char = '…';
 
 fn records() -> Vec<Value> {
@@ -74,7 +74,7 @@ fn recorded_requests_are_answered_as_the_server_answered_them() {
         if told.is_empty() != (verdict["accepted"] == true) || !same {
             different.push(format!("{id}\n  here   {told:?}\n  server {wanted:?}"));
         }
-        // Of what is tolerated the server tells only broken rules.
+        // Of tolerated errors, the server only warns about violated rules.
         for warning in verdict["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             let warning = warning.trim_start_matches("299 - ").trim_matches('"').replace("\\\"", "\"");
             if !warning.starts_with("metadata.finalizers") && !of("tolerated").any(|text| text.starts_with(&warning)) {

@@ -1,4 +1,4 @@
-//! Small pairs of schemas whose verdict is known: traps that a comparison of keywords falls into.
+//! Small pairs of schemas with a known verdict, chosen because comparing keywords alone gets them wrong.
 
 use crdwise::{Book, Class, DEFAULT_POLICY, Documents, Judgement, Policy, Report, Side, review};
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn rules(texts: &[&str]) -> Value {
 const BREAKS: Class = Class::SemanticBreaking;
 
 #[test]
-fn a_rule_that_begins_to_run_on_create_refuses_more() {
+fn a_rule_that_now_runs_on_create_refuses_more() {
     let number = |rule: &str| object(json!({"n": with(json!({"type": "integer"}), rules(&[rule]))}));
     let texts = |list: &[&str]| with(object(json!({"x": {"type": "string"}, "b": {"type": "string"}})), rules(list));
     check(&[
@@ -65,7 +65,7 @@ fn a_rule_that_begins_to_run_on_create_refuses_more() {
 }
 
 #[test]
-fn what_a_rule_reads_may_be_absent() {
+fn fields_read_by_a_rule_may_be_absent() {
     let text = json!({"type": "string"});
     let inner = with(object(json!({"y": text})), json!({"required": ["y"]}));
     let outer = |rule: &str| with(object(json!({"s": text, "x": inner})), with(json!({"required": ["s"]}), rules(&[rule])));
@@ -111,7 +111,7 @@ fn a_resource_has_more_than_it_declares() {
 }
 
 #[test]
-fn what_is_accepted_of_one_keyword_or_channel_says_nothing_of_another() {
+fn waivers_do_not_extend_to_other_keywords_or_channels() {
     let prints = |report: &Report, rule: &str| -> Vec<String> {
         report.findings.iter().filter(|finding| finding.rule == rule).map(|finding| finding.fingerprint.clone()).collect()
     };
@@ -119,7 +119,7 @@ fn what_is_accepted_of_one_keyword_or_channel_says_nothing_of_another() {
     let bounded = report(&number(json!({})), &number(json!({"minimum": 0, "maximum": 9})));
     let [low, high] = prints(&bounded, "bound-narrowed").try_into().unwrap();
     assert_ne!(low, high);
-    // Values are part of it: who accepts one bound has not accepted a stricter one.
+    // Values are part of it: accepting one bound doesn't accept a stricter one.
     let of_minimum = |minimum: u8| prints(&report(&number(json!({})), &number(json!({"minimum": minimum}))), "bound-narrowed");
     assert_eq!(of_minimum(5), of_minimum(5));
     assert_ne!(of_minimum(5), of_minimum(6));
@@ -168,7 +168,7 @@ fn a_crd_that_preserves_as_a_whole_prunes_nothing() {
 }
 
 #[test]
-fn rules_that_say_nothing_new_are_no_change() {
+fn redundant_rules_are_no_change() {
     let number = |more: Value| object(json!({"n": with(json!({"type": "integer", "minimum": 0, "maximum": 100}), more)}));
     check(&[
         ("beyond the bounds", number(json!({})), number(rules(&["self >= -5"])), Class::None),
@@ -180,7 +180,7 @@ fn rules_that_say_nothing_new_are_no_change() {
 }
 
 #[test]
-fn a_default_that_nothing_can_live_with_breaks() {
+fn a_default_that_is_always_refused_breaks() {
     let list = |default: Value| json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}, "default": default});
     let item = |default: Value| object(json!({"l": {"type": "array", "items": {"type": "string", "nullable": true, "default": default}}}));
     let none = object(json!({}));
@@ -193,7 +193,7 @@ fn a_default_that_nothing_can_live_with_breaks() {
 }
 
 #[test]
-fn many_keys_are_counted_as_few_are() {
+fn many_keys_are_counted_like_few() {
     let map = |more: Value| object(json!({"m": with(json!({"type": "object", "additionalProperties": {"type": "integer"}}), more)}));
     let kept = |more: Value| object(json!({"m": with(json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}), more)}));
     let value = |least: u64, most: i64| {
@@ -217,7 +217,7 @@ fn many_keys_are_counted_as_few_are() {
 }
 
 #[test]
-fn one_item_may_be_all_that_is_wanted() {
+fn one_item_may_be_enough() {
     let text = json!({"type": "string", "maxLength": 9});
     let list = |kind: Value, items: Value, texts: &[&str]| {
         let list = with(json!({"type": "array", "maxItems": 5, "items": items}), kind);
@@ -235,7 +235,7 @@ fn one_item_may_be_all_that_is_wanted() {
 }
 
 #[test]
-fn values_of_keys_that_must_be_there_are_values() {
+fn values_of_required_map_keys_are_validated() {
     let map = |values: Value, more: Value| object(json!({"m": with(json!({"type": "object", "additionalProperties": values}), more)}));
     let one = json!({"required": ["d"], "maxProperties": 1});
     let number = |most: i64| json!({"type": "integer", "maximum": most});
@@ -250,7 +250,7 @@ fn values_of_keys_that_must_be_there_are_values() {
 }
 
 #[test]
-fn a_word_in_a_string_is_no_transition() {
+fn a_word_in_a_string_is_not_a_transition() {
     let texts = |text: &str| with(object(json!({"a": {"type": "string"}, "b": {"type": "string"}})), rules(&[text]));
     let old = texts("self.a == 'x' && oldSelf.b == 'c'");
     check(&[

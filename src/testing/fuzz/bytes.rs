@@ -1,4 +1,4 @@
-//! Files: any bytes are read or refused, by both readers of YAML alike, and a bundle has no changes against itself.
+//! Files: any bytes are read or refused, both YAML readers agree, and a bundle has no changes compared with itself.
 
 use super::{LARGEST, text};
 use crate::input::any_bytes::{decoded, unpacked};
@@ -11,7 +11,7 @@ use crate::judge::rule::{Book, Family};
 use crate::model::Documents;
 use crate::render::json;
 
-/// Decoding, and both readers of YAML.
+/// Fuzzes decoding and both YAML readers.
 pub fn yaml(bytes: &[u8]) {
     let Some(text) = decoded(bytes).filter(|text| text.len() <= LARGEST) else { return };
     let tight = YamlBudget { depth: 12, nodes: 200, documents: 4, scalar: 60 };
@@ -26,14 +26,14 @@ pub fn yaml(bytes: &[u8]) {
     }
 }
 
-/// Every span is a part of the text.
+/// Checks that every span is inside the text.
 fn spans(text: &Text, node: Node<'_>, depth: usize, budget: &YamlBudget) {
     assert!(depth <= budget.depth);
     assert!(text.get(node.span().range()).is_some(), "{:?} of {} bytes", node.span(), text.len());
     node.entries().flat_map(|entry| [entry.key, entry.value]).chain(node.items()).for_each(|below| spans(text, below, depth + 1, budget));
 }
 
-/// CRDs: whatever was read is linted, and has no changes against itself.
+/// Fuzzes CRDs: whatever was read is linted, and has no changes compared with itself.
 pub fn bundle(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
     let documents = Documents::parse(vec![File::new("crds.yaml", text, Origin::Stdin)], &YamlBudget::default());
@@ -46,7 +46,7 @@ pub fn bundle(bytes: &[u8]) {
     assert!(report.verdict == Some(Class::None) && changes.is_empty(), "{changes:?}");
 }
 
-/// Archives: what is unpacked stays inside, and within the limits.
+/// Fuzzes archives: unpacked files stay inside, and within the limits.
 pub fn archive(bytes: &[u8]) {
     let limits = Limits { file_bytes: 1 << 16, total_bytes: 1 << 18, entries: 200, ..Limits::default() };
     let files = unpacked(bytes, &limits);

@@ -1,4 +1,4 @@
-//! Decisions taken from bytes: the same bytes, the same decisions; when they are used up, the first of each choice.
+//! Makes choices from bytes: the same bytes give the same choices; when they are used up, the first option is chosen.
 
 pub(super) struct Choices<'b>(&'b [u8]);
 
@@ -22,7 +22,7 @@ impl<'b> Choices<'b> {
         usize::from(self.byte()) % end.max(1)
     }
 
-    /// True once in so many times.
+    /// True once in this many times.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) + 1 == times
     }
@@ -31,7 +31,7 @@ impl<'b> Choices<'b> {
         &list[self.below(list.len())]
     }
 
-    /// Some of a list, in its order, and at least one.
+    /// Some elements of a list, in order, and at least one.
     pub fn some<'l, T>(&mut self, list: &'l [T]) -> Vec<&'l T> {
         let bits = self.byte();
         let taken: Vec<&T> = list.iter().enumerate().filter(|(index, _)| bits >> (index % 8) & 1 == 1).map(|(_, item)| item).collect();

@@ -1,4 +1,4 @@
-//! Pairs of schemas: what the comparison says holds for objects, and an example of a finding shows what it says.
+//! Pairs of schemas: the comparison holds for objects, and the example of a finding shows what it states.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::server::object::Compiled;
 use crate::testing::contradiction::contradiction;
 use crate::testing::shape;
 
-/// Comparison of schemas, with objects that contradict it.
+/// Fuzzes the comparison of schemas, looking for objects that contradict it.
 pub fn comparison(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let (old, new) = pair(&mut choices);
@@ -41,7 +41,7 @@ fn crd(schema: &Value) -> Documents {
     Documents::of_text("crd.json", &crd.to_string())
 }
 
-/// The example of each proved finding, sent to both schemas.
+/// Sends the example of each proved finding to both schemas.
 fn findings(old: &Value, new: &Value, before: &Compiled, after: &Compiled) {
     let documents = [crd(old), crd(new)];
     let sides = [Side::new("old", &documents[0]), Side::new("new", &documents[1])];

@@ -1,4 +1,4 @@
-//! Conversion manifests: any text is read or refused, what is read converts any object or says why not, and proved laws hold.
+//! Conversion manifests: any text is read or refused, a manifest converts any object or says why not, and proved laws hold.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ const STEPS: [&str; 24] = [
 ];
 const REST: [&str; 3] = ["", "reverse: auto\n", "reverse: auto\npreserve: {annotation: shop.example.com/kept}\n"];
 
-/// Manifests: steps that bytes choose over schemas that bytes choose, or any text.
+/// Fuzzes manifests: steps and schemas chosen by bytes, or any text.
 pub fn conversion(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     if choices.once_in(2) {
@@ -78,7 +78,7 @@ fn spec(choices: &mut Choices<'_>) -> Value {
     json!({"type": "object", "properties": {"spec": {"type": "object", "properties": fields}}})
 }
 
-/// Both directions, one after the other; an object that is refused is left as it was.
+/// Converts in both directions; an object that is refused must be unchanged.
 fn convert(manifest: &Manifest, object: &Value) {
     for direction in [Direction::Forward, Direction::Back] {
         let Ok(converter) = Converter::new(manifest, direction) else { continue };

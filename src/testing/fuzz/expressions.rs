@@ -1,4 +1,4 @@
-//! CEL: any text is read or refused, and what is checked runs on any object; equal normal forms give equal answers.
+//! CEL: any text is parsed or refused, checked expressions run on any object, and equal normal forms give equal results.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn schema() -> Value {
     }})
 }
 
-/// What fits the schema, with values that bytes choose for the rest.
+/// An object that fits the schema, with values chosen by bytes.
 fn object(choices: &mut Choices<'_>) -> Value {
     json!({
         "a": "ab", "b": 3, "c": ["a", "é"], "d": {"x": 1, "y": -1}, "n": 1.5, "t": true, "i": "5%", "at": "2024-02-29T12:30:00Z",
@@ -35,7 +35,7 @@ fn object(choices: &mut Choices<'_>) -> Value {
     })
 }
 
-/// Parsing, checking, costs and evaluation of one expression: the bytes after the first eight.
+/// Fuzzes parsing, checking, cost and evaluation of one expression: the bytes after the first eight.
 pub fn cel(bytes: &[u8]) {
     let (head, source) = bytes.split_at(bytes.len().min(8));
     let Some(source) = text(source) else { return };
@@ -58,7 +58,7 @@ pub fn cel(bytes: &[u8]) {
     }
 }
 
-/// A newline in front and parentheses around change nothing.
+/// Checks that a newline before it and parentheses around it change nothing.
 fn same_with_blanks(
     source: &str,
     purpose: Purpose,

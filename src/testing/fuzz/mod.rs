@@ -1,6 +1,6 @@
-//! What is fuzzed: each function takes any bytes and panics where something doesn't hold.
+//! Fuzz targets: each function takes any bytes and panics if a property doesn't hold.
 //!
-//! `fuzz/` runs them with bytes that a fuzzer chooses; the tests here run them with the test data, so that they stay true.
+//! `fuzz/` runs them with bytes from a fuzzer; the tests here run them with the test data, so that they keep working.
 
 mod bytes;
 mod choices;
@@ -20,7 +20,7 @@ pub use project_files::configuration;
 pub use rendering::Rendered;
 pub use rendering::rendered;
 
-/// Text of at most this many bytes is worth the time of a run.
+/// Longer texts aren't worth the time.
 const LARGEST: usize = 16 << 10;
 
 fn text(bytes: &[u8]) -> Option<&str> {

@@ -1,4 +1,4 @@
-//! Files of a project beside its CRDs: configuration, rules, policies, baselines, test suites.
+//! Project files besides CRDs: configuration, rules, policies, baselines, test suites.
 
 use super::text;
 use crate::cli::config::{Config, own_directories};
@@ -12,7 +12,7 @@ use crate::judge::suite::run_all;
 use crate::model::Documents;
 use crate::testing::HEAD;
 
-/// Any text as each of them. A rule that is valid judges a bundle.
+/// Parses any text as each of them. A valid rule judges a bundle.
 pub fn configuration(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
     own_directories(text);

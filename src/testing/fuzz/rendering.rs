@@ -1,4 +1,4 @@
-//! Reports on files whose every text was chosen to do harm, in every format.
+//! Reports about files in which every text tries to do harm, in every format.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::render::{
     Anchors, View, changelog, env, github, gitlab, html, human, json as json_format, junit, markdown, minutes, sarif, short,
 };
 
-/// What each format made of a report.
+/// The output of one format for a report.
 #[derive(Debug)]
 pub struct Rendered {
     pub format: &'static str,
@@ -30,7 +30,7 @@ impl Texts for Sides<'_, '_> {
     }
 }
 
-/// Every format of a review of two CRDs in which each line of the bytes is a name, a description, a pattern or a value.
+/// Renders a review of two CRDs in every format; each line of the bytes is a name, a description, a pattern or a value.
 pub fn rendered(bytes: &[u8]) -> Vec<Rendered> {
     let Some(text) = text(bytes) else { return Vec::new() };
     let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! Schemas that bytes choose, and changes of them.
+//! Schemas chosen by bytes, and changes of them.
 
 use serde_json::{Map, Value, json};
 
@@ -178,7 +178,7 @@ pub(super) fn pair(choices: &mut Choices<'_>) -> (Value, Value) {
     (root(&x, &y), root(&new, &y))
 }
 
-/// The schema with one of its nodes replaced, or a keyword of it dropped or added.
+/// Replaces a node of the schema, or drops or adds a keyword.
 fn changed(choices: &mut Choices<'_>, schema: &Value) -> Value {
     let mut schema = schema.clone();
     let mut at = &mut schema;
@@ -215,7 +215,7 @@ fn changed(choices: &mut Choices<'_>, schema: &Value) -> Value {
     schema
 }
 
-/// A value of any form.
+/// A value of any type.
 pub(super) fn value(choices: &mut Choices<'_>, depth: usize) -> Value {
     match choices.below(if depth == 0 { 5 } else { 7 }) {
         0 => json!(choices.pick(&TEXTS)),

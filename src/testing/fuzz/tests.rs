@@ -1,8 +1,8 @@
-//! Every target holds for the test data, and for bytes that anybody could think of.
+//! Tests that every target holds for the test data, and for pseudo-random bytes.
 
 use std::path::{Path, PathBuf};
 
-/// Files of the test data that are small enough to be worth it.
+/// Test data files that are small enough.
 fn seeds() -> Vec<PathBuf> {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let files = walkdir::WalkDir::new(testdata).sort_by_file_name().into_iter().flatten().filter(|entry| entry.file_type().is_file());
