@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::ast::{Expr, ExprKind};
 use super::name::unescape;
 use super::parse::read;
-use crate::go::bounded_cache::Memo;
+use crate::go::bounded_cache::BoundedCache;
 
 /// Bytes of expressions that a thread remembers.
 const REMEMBERED: usize = 1 << 16;
 
 thread_local! {
-    static KNOWN: Memo<String, Arc<Need>> = Memo::new(REMEMBERED);
+    static KNOWN: BoundedCache<String, Arc<Need>> = BoundedCache::new(REMEMBERED);
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::lex::{self, Token};
 use super::macros;
 use super::name;
 use super::nesting;
-use crate::go::bounded_cache::Memo;
+use crate::go::bounded_cache::BoundedCache;
 
 /// cel-go stops at this many nested selections, indexes, method calls, conditionals and binary operators other than
 /// `&&` and `||`.
@@ -48,7 +48,7 @@ impl SyntaxError {
 const REMEMBERED: usize = 1 << 16;
 
 thread_local! {
-    static KNOWN: Memo<String, Result<Arc<Expr>, SyntaxError>> = Memo::new(REMEMBERED);
+    static KNOWN: BoundedCache<String, Result<Arc<Expr>, SyntaxError>> = BoundedCache::new(REMEMBERED);
 }
 
 /// Reads one expression, or finds it among those that this thread has read.

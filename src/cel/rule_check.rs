@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use crate::model::FieldPath;
-use crate::model::kubernetes::{Asked, Environment, Feature, Minor, Server};
+use crate::model::kubernetes::{Environment, Feature, Minor, QueriedFeatures, Server};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::CelRule;
 
@@ -72,7 +72,7 @@ pub struct CheckedRule<'s> {
     pub cost: u64,
     pub message_cost: u64,
     /// What the costs depended on. Whoever compares them with a limit knows whether that matters.
-    pub asked: Asked,
+    pub asked: QueriedFeatures,
     pub errors: Vec<CelRuleError>,
 }
 
@@ -109,7 +109,7 @@ fn check_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule, stored: &Sto
         cost_once: 0,
         cost: 0,
         message_cost: 0,
-        asked: Asked::NOTHING,
+        asked: QueriedFeatures::NOTHING,
         errors: Vec::new(),
     };
     if site.untyped {

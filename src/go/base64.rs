@@ -1,6 +1,6 @@
-//! Base64 as Go's `encoding/base64` reads it: padded, line breaks ignored.
+//! Base64 as Go's `encoding/base64` decodes it: padded, ignoring line breaks.
 
-/// Which digits stand for 62 and 63.
+/// The characters for 62 and 63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base64Alphabet {
     /// `+` and `/`: `base64.StdEncoding`.
@@ -9,7 +9,7 @@ pub enum Base64Alphabet {
     Url,
 }
 
-/// The bytes that a text encodes, if it is base64.
+/// Decodes a text, if it is base64.
 pub fn decode(text: &str, alphabet: Base64Alphabet) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text.bytes().filter(|b| *b != b'\n' && *b != b'\r').collect();
     if !digits.len().is_multiple_of(4) {

@@ -1,7 +1,7 @@
-//! Answers that are asked for again and again: versions of a CRD repeat each other, and so do the two sides of a review.
+//! A cache for results that are needed repeatedly: versions of a CRD repeat each other, and so do the two sides of a review.
 //!
-//! A memo belongs to one thread and to `thread_local!`, so that nobody waits. It forgets everything when it has grown too large:
-//! what comes from files never decides how much memory is held.
+//! A cache belongs to one thread (`thread_local!`), so that no thread waits for another. It is emptied when it gets too large, so
+//! that untrusted files can't decide how much memory is used.
 
 use std::borrow::Borrow;
 use std::cell::RefCell;
@@ -9,8 +9,8 @@ use std::hash::Hash;
 
 use foldhash::{HashMap, HashMapExt};
 
-/// Answers by their question.
-pub struct Memo<Q, A> {
+/// Cached answers by question.
+pub struct BoundedCache<Q, A> {
     known: RefCell<Known<Q, A>>,
     most: usize,
 }
@@ -20,13 +20,13 @@ struct Known<Q, A> {
     weight: usize,
 }
 
-impl<Q: Hash + Eq, A: Clone> Memo<Q, A> {
+impl<Q: Hash + Eq, A: Clone> BoundedCache<Q, A> {
     /// Holds answers up to a total weight of `most`.
     pub fn new(most: usize) -> Self {
-        Memo { known: RefCell::new(Known { answers: HashMap::new(), weight: 0 }), most }
+        BoundedCache { known: RefCell::new(Known { answers: HashMap::new(), weight: 0 }), most }
     }
 
-    /// The known answer, or a new one. `weigh` says how much of the memo's room the answer takes.
+    /// Returns the cached answer, or computes it. `weigh` returns how much of the cache's capacity the answer takes.
     pub fn get<K>(&self, question: &K, weigh: impl FnOnce(&A) -> usize, answer: impl FnOnce() -> A) -> A
     where
         Q: Borrow<K>,
@@ -54,11 +54,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_given_once_and_forgotten_when_there_is_no_room() {
-        let memo: Memo<String, usize> = Memo::new(10);
+    fn answers_are_cached_until_there_is_no_room() {
+        let cache: BoundedCache<String, usize> = BoundedCache::new(10);
         let asked = std::cell::Cell::new(0);
         let ask = |word: &str| {
-            memo.get(
+            cache.get(
                 word,
                 |&length| length,
                 || {
@@ -69,9 +69,9 @@ mod tests {
         };
         assert_eq!((ask("four"), ask("four"), asked.get()), (4, 4, 1));
         assert_eq!((ask("fives"), asked.get()), (5, 2));
-        // No room for a third one: the others are asked for again.
+        // There is no room for a third one, so the cache is emptied.
         assert_eq!((ask("six"), ask("four"), asked.get()), (3, 4, 4));
-        // What is larger than the memo is never kept.
+        // An answer larger than the cache is never kept.
         assert_eq!((ask("eleven words"), ask("eleven words"), asked.get()), (12, 12, 6));
     }
 }

@@ -1,6 +1,6 @@
-//! Lengths of time as Go's `time.ParseDuration` and Kubernetes' `strfmt.ParseDuration` read them.
+//! Durations as Go's `time.ParseDuration` and Kubernetes' `strfmt.ParseDuration` parse them.
 
-/// A length of time in nanoseconds.
+/// A duration in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Duration(i64);
 
@@ -15,7 +15,7 @@ impl Duration {
         self.0
     }
 
-    /// Go's `time.ParseDuration`: `-1.5h30m`, `0`, units from ns to h.
+    /// Parses like Go's `time.ParseDuration`: `-1.5h30m`, `0`, units from ns to h.
     pub fn parse(text: &str) -> Option<Self> {
         let (negative, mut rest) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),
@@ -44,7 +44,7 @@ impl Duration {
             let unit = unit_nanos(unit)?;
             let whole: i128 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
             total = total.checked_add(whole.checked_mul(unit)?)?;
-            // Digits past what a nanosecond can show are cut off.
+            // Digits smaller than a nanosecond are cut off.
             let shown: String = fraction.chars().take(18).collect();
             if !shown.is_empty() {
                 total += shown.parse::<i128>().ok()? * unit / 10_i128.pow(shown.len() as u32);
@@ -55,8 +55,8 @@ impl Duration {
         i64::try_from(total).ok().map(Duration)
     }
 
-    /// `strfmt.ParseDuration`, as `format: duration` is read: Go's form, or numbers with a unit in words anywhere in the text (`3 weeks`).
-    /// Each number with letters behind it must fit 64 bits, and one of those words must be a unit.
+    /// Parses like `strfmt.ParseDuration`, for `format: duration`: Go's form, or numbers followed by a unit in words anywhere in
+    /// the text (`3 weeks`). Each number followed by letters must fit 64 bits, and one of those words must be a unit.
     pub fn parse_format(text: &str) -> Option<Self> {
         if let Some(duration) = Duration::parse(text) {
             return Some(duration);
@@ -76,7 +76,7 @@ impl Duration {
             }
             let number: i64 = number.parse().ok()?;
             if let Some(nanos) = word_nanos(&unit.to_lowercase()) {
-                // Go lets these overflow.
+                // These overflow in Go, too.
                 total = Some(total.unwrap_or(0).wrapping_add(number.wrapping_mul(nanos as i64)));
             }
             rest = after;
@@ -84,7 +84,7 @@ impl Duration {
         total.map(Duration)
     }
 
-    /// `3600s`, `1.5s`: how CEL writes a duration.
+    /// Formats a duration like CEL: `3600s`, `1.5s`.
     pub fn to_text(self) -> String {
         let seconds = self.0 as f64 / 1e9;
         if self.0 % 1_000_000_000 == 0 { format!("{}s", self.0 / 1_000_000_000) } else { format!("{seconds}s") }
@@ -111,7 +111,7 @@ fn unit_nanos(unit: &str) -> Option<i128> {
     })
 }
 
-/// A unit by one of its names; the longest name may go on (`hours`).
+/// The length of a unit by one of its names; the longest name may be a prefix (`hours`).
 fn word_nanos(unit: &str) -> Option<i128> {
     const UNITS: [(&[&str], i128); 8] = [
         (&["ns", "nano"], 1),

@@ -1,15 +1,15 @@
-//! Mail addresses as Go's `mail.ParseAddress` reads them: one address, with or without a name, or a group of one.
+//! Email addresses as Go's `mail.ParseAddress` parses them: one address, with or without a name, or a group of one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether Go reads the text as one address.
+/// Whether Go parses the text as one address.
 pub fn is_address(text: &str) -> bool {
     let mut reader = Reader { rest: text };
     let count = reader.address(true);
     count == Some(1) && reader.comments().is_some() && reader.rest.is_empty()
 }
 
-/// What is left to read. A method that returns `None` has met something that doesn't fit.
+/// The rest of the text to parse. A method returns `None` if the text doesn't match.
 struct Reader<'t> {
     rest: &'t str,
 }
@@ -29,7 +29,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// How many mailboxes the address has.
+    /// Parses an address, and returns how many mailboxes it has.
     fn address(&mut self, group_allowed: bool) -> Option<usize> {
         self.spaces();
         if self.rest.is_empty() {
@@ -147,7 +147,7 @@ impl<'t> Reader<'t> {
         None
     }
 
-    /// One word or more; a word that doesn't fit ends the name, unless it is the first.
+    /// Parses one or more words; a word that doesn't match ends the name, unless it is the first.
     fn name(&mut self) -> Option<()> {
         let mut words = 0;
         loop {
@@ -178,7 +178,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// A comment, behind its opening parenthesis.
+    /// Parses a comment after its opening parenthesis.
     fn comment(&mut self) -> Option<&'t str> {
         let mut depth = 1;
         let mut escaped = false;
@@ -208,7 +208,7 @@ fn is_atom_char(c: char) -> bool {
     is_visible(c) && !"()<>[]:;@\\,\"".contains(c)
 }
 
-/// An encoded word, `=?charset?q?text?=`, in a character set other than the three that Go decodes.
+/// Whether an encoded word, `=?charset?q?text?=`, has a character set other than the three that Go decodes.
 fn has_unknown_charset(word: &str) -> bool {
     let parts = word.strip_prefix("=?").and_then(|word| word.strip_suffix("?="));
     let parts: Vec<_> = parts.map(|inside| inside.split('?').collect()).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! How Go behaves where Kubernetes shows it: regular expressions, URLs, base64, durations, times, mail addresses,
-//! quantities, and the string formats of its strfmt library.
+//! Go behaviour that is visible in Kubernetes: regular expressions, URLs, base64, durations, times, email addresses, quantities,
+//! and the string formats of its strfmt library.
 //!
-//! Each is implemented once, here, after the Go that kube-apiserver 1.36 is built with (1.26). Validation of formats, CEL and the checks
-//! of a CRD all ask these modules, so they can't disagree.
+//! Each is implemented once, here, after the Go version that kube-apiserver 1.36 is built with (1.26). Format validation, CEL and
+//! the CRD checks all use these modules, so they can't disagree.
 
 pub mod base64;
 pub(crate) mod bounded_cache;

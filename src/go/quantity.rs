@@ -1,33 +1,33 @@
 //! Kubernetes quantities: `1.5Gi`, `500m`, `2e3`.
 //!
-//! Comes in: text. Goes out: the amount as `resource.Quantity` holds it. How it is held shows: only the short form
-//! knows that it is an integer, and each is turned into a double in its own way.
+//! Parses text into the amount as `resource.Quantity` represents it. The representation is visible: only the short form can be an
+//! integer, and each is converted to a double differently.
 
 use std::cmp::Ordering;
 
-/// An amount. Equal amounts are equal however they are held.
+/// An amount. Equal amounts are equal in either representation.
 #[derive(Clone, Copy, Debug)]
 pub enum Quantity {
     /// `value × 10^scale`.
     Short { value: i64, scale: i32 },
-    /// `unscaled × 10^scale`: what is too long, too small or too large to be held short.
+    /// `unscaled × 10^scale`: too long, too small or too large for the short form.
     Long { unscaled: i128, scale: i32 },
 }
 
-/// What a text is.
+/// The result of parsing a text.
 pub enum ParsedQuantity {
     Quantity(Quantity),
     Invalid,
-    /// A number so large that the server's arithmetic on it isn't followed here.
+    /// A number so large that the server's arithmetic isn't modelled.
     TooLarge,
 }
 
 /// Decimal digits that always fit the short form.
 const SHORT_DIGITS: i32 = 18;
-/// The smallest part that is distinguished: a billionth.
+/// The smallest unit that is represented: a billionth.
 const NANO: i32 = -9;
 
-/// What a suffix multiplies by.
+/// The factor of a suffix.
 #[derive(Clone, Copy)]
 enum Unit {
     /// A power of ten.
@@ -36,12 +36,12 @@ enum Unit {
     Two(u32),
 }
 
-/// A number taken apart: digits before and behind the point, the first without leading zeros.
+/// The parts of a number: digits before and after the point, the first without leading zeros.
 struct Parts<'t> {
     negative: bool,
     whole: &'t str,
     fraction: &'t str,
-    /// Whether a digit was written at all; `Mi` has none, and is taken for zero.
+    /// Whether there was any digit; `Mi` has none, and counts as zero.
     written: bool,
     unit: Unit,
 }
@@ -65,7 +65,7 @@ impl<'t> Parts<'t> {
         if self.negative { -amount } else { amount }
     }
 
-    /// The amount held short, if it is one that the server holds so.
+    /// The amount in the short form, if the server would represent it that way.
     fn short(&self) -> Option<Quantity> {
         let length = |text: &str| i32::try_from(text.len()).unwrap_or(i32::MAX);
         let (scale, factor, room) = match self.unit {
@@ -81,7 +81,7 @@ impl<'t> Parts<'t> {
         Some(Quantity::Short { value: self.signed(digits.checked_mul(factor)?), scale })
     }
 
-    /// The amount in billionths, rounded away from zero; binary units end where 64 bits do.
+    /// The amount in billionths, rounded away from zero; binary units are limited to 64 bits.
     fn long(&self) -> Option<Quantity> {
         let digits = format!("{}{}", self.whole, self.fraction);
         let mut amount: i128 = digits.parse().ok()?;
@@ -127,7 +127,7 @@ fn unit(suffix: &str) -> Option<Unit> {
         "Ti" => Unit::Two(40),
         "Pi" => Unit::Two(50),
         "Ei" => Unit::Two(60),
-        // Go cuts the exponent down to 32 bits.
+        // Go truncates the exponent to 32 bits.
         _ => Unit::Ten(suffix.strip_prefix(['e', 'E'])?.parse::<i64>().ok()? as i32),
     })
 }
@@ -159,7 +159,7 @@ impl Quantity {
         self.parts().0.signum() as i64
     }
 
-    /// The number of units, if it is held short, without a fraction, and fits.
+    /// The amount as an integer, if it is in the short form, without a fraction, and fits.
     pub fn as_int(self) -> Option<i64> {
         match self {
             Quantity::Short { value: 0, scale: 0.. } => Some(0),
@@ -175,7 +175,7 @@ impl Quantity {
         }
     }
 
-    /// Nothing if it is too large to be followed.
+    /// Returns `None` if the result is too large to be modelled.
     pub fn checked_add(self, other: Quantity) -> Option<Quantity> {
         if let (Quantity::Short { value: a, scale: a_scale }, Quantity::Short { value: b, scale: b_scale }) = (self, other) {
             if b == 0 {
@@ -198,7 +198,7 @@ impl Quantity {
         Some(Quantity::Long { unscaled: at(a, a_scale)?.checked_add(at(b, b_scale)?)?, scale })
     }
 
-    /// Nothing if it is too large to be followed.
+    /// Returns `None` if the result is too large to be modelled.
     pub fn checked_sub(self, other: Quantity) -> Option<Quantity> {
         let negated = match other {
             Quantity::Short { value, scale } => match value.checked_neg() {
@@ -231,7 +231,7 @@ impl Ord for Quantity {
         if a.signum() != b.signum() || a == 0 {
             return a.signum().cmp(&b.signum());
         }
-        // What doesn't fit 128 bits at the scale of the other is the larger of the two.
+        // If one doesn't fit 128 bits at the other's scale, it is the larger of the two.
         let at = |value: i128, by: u32| 10_i128.checked_pow(by).and_then(|power| value.checked_mul(power));
         let larger = if a > 0 { Ordering::Greater } else { Ordering::Less };
         if a_scale >= b_scale {
@@ -242,7 +242,7 @@ impl Ord for Quantity {
     }
 }
 
-/// Go's `math.Pow10`, which is the product of two exact powers and not always the nearest double.
+/// Like Go's `math.Pow10`, the product of two exact powers, which isn't always the nearest double.
 fn power_of_ten(exponent: i32) -> f64 {
     const STEPS: [f64; 10] = [1e0, 1e32, 1e64, 1e96, 1e128, 1e160, 1e192, 1e224, 1e256, 1e288];
     const PARTS: [f64; 11] = [1e-0, 1e-32, 1e-64, 1e-96, 1e-128, 1e-160, 1e-192, 1e-224, 1e-256, 1e-288, 1e-320];
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_held_short_is_an_integer() {
+    fn only_the_short_form_is_an_integer() {
         for (text, units) in
             [("1k", 1_000), ("2e3", 2_000), ("1Ti", 1 << 40), ("0e400", 0), ("999999999999999999", 999_999_999_999_999_999)]
         {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_units_end_where_64_bits_do() {
+    fn binary_units_are_limited_to_64_bits() {
         assert!(read("100E") > read("10E"));
         assert_eq!(read("100Ei"), read("9223372036854775807"));
         assert!(read("10E") > read("9223372036854775807"));
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_quantity() {
+    fn invalid_quantities() {
         for text in ["", "Three", "1,3G", "200K", "1 Gi", " 1", "1e", "--1", "0x1", "Pi", ".Ei", "1e99999999999999999999"] {
             assert!(read(text).is_none(), "{text}");
         }

@@ -1,13 +1,13 @@
-//! Instants as Go's `time` reads and writes them, and the calendar they are counted in.
+//! Instants as Go's `time` parses and formats them, and calendar arithmetic.
 
 use super::duration::Duration;
 
-/// An instant, and the zone it was written in, which shows only when it is written again.
+/// An instant, with the time zone it was written in, which matters only for formatting.
 #[derive(Clone, Copy, Debug)]
 pub struct Timestamp {
     /// Nanoseconds since 1970.
     nanos: i128,
-    /// Seconds east.
+    /// Seconds east of UTC.
     zone: i64,
 }
 
@@ -32,7 +32,7 @@ impl Ord for Timestamp {
 }
 
 const SECOND: i128 = 1_000_000_000;
-/// Seconds of a day.
+/// Seconds per day.
 pub const DAY: i64 = 86_400;
 /// 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z in seconds.
 const FIRST: i128 = -62_135_596_800;
@@ -48,7 +48,7 @@ impl Timestamp {
         Self::checked(i128::from(seconds) * SECOND, 0)
     }
 
-    /// The first instant there is, which Go takes for no time at all.
+    /// Whether this is the first instant of year 1, Go's zero time.
     pub fn is_zero(self) -> bool {
         self.nanos == FIRST * SECOND
     }
@@ -74,18 +74,18 @@ impl Timestamp {
         i64::try_from(self.nanos - other.nanos).ok().map(Duration::from_nanos)
     }
 
-    /// What `timestamp(…)` takes: RFC 3339 within the years 1 to 9999.
+    /// Parses the argument of `timestamp(…)`: RFC 3339 within the years 1 to 9999.
     pub fn parse(text: &str) -> Option<Self> {
         let read = Self::parse_format(text)?;
         Self::checked(read.nanos, read.zone)
     }
 
-    /// As `format: date-time` is read: RFC 3339 with a `T`, seconds, and a zone.
+    /// Parses `format: date-time`: RFC 3339 with a `T`, seconds, and a time zone.
     pub fn parse_format(text: &str) -> Option<Self> {
         let (date, time) = text.split_at_checked(10)?;
         let days = days_of_date(date)?;
         let time = time.strip_prefix('T')?;
-        // Go reads an hour of one digit, but not such a minute or second.
+        // Go accepts a one-digit hour, but not a one-digit minute or second.
         let hour_digits = time.find(':').filter(|at| (1..=2).contains(at))?;
         let (clock, rest) = time.split_at_checked(hour_digits + 6)?;
         let [h, m, s] = fields(clock, ':', [hour_digits, 2, 2])?;
@@ -105,7 +105,7 @@ impl Timestamp {
         Some(Timestamp { nanos: i128::from(seconds) * SECOND + nanos.parse::<i128>().ok()?, zone: offset })
     }
 
-    /// `format: date`: midnight UTC of a day.
+    /// Parses `format: date` as midnight UTC.
     pub fn parse_date(text: &str) -> Option<Self> {
         Some(Timestamp { nanos: i128::from(days_of_date(text)? * DAY) * SECOND, zone: 0 })
     }
@@ -128,7 +128,7 @@ impl Timestamp {
     }
 }
 
-/// The zone at the end of RFC 3339.
+/// Parses the time zone at the end of RFC 3339.
 fn offset(zone: &str) -> Option<i64> {
     if zone == "Z" {
         return Some(0);
@@ -142,7 +142,7 @@ fn offset(zone: &str) -> Option<i64> {
     (h <= 24 && m <= 60).then_some(sign * (h * 3_600 + m * 60))
 }
 
-/// Numbers of fixed widths with a separator between them.
+/// Parses numbers of fixed widths with a separator between them.
 fn fields<const N: usize>(text: &str, separator: char, widths: [usize; N]) -> Option<[i64; N]> {
     let mut out = [0; N];
     let mut parts = text.split(separator);
@@ -156,7 +156,7 @@ fn fields<const N: usize>(text: &str, separator: char, widths: [usize; N]) -> Op
     parts.next().is_none().then_some(out)
 }
 
-/// Days since 1970-01-01 of a day that exists, written `YYYY-MM-DD`.
+/// Days since 1970-01-01 for an existing date, written `YYYY-MM-DD`.
 pub fn days_of_date(text: &str) -> Option<i64> {
     let [year, month, day] = fields(text, '-', [4, 2, 2])?;
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -170,7 +170,7 @@ pub fn days_of_date(text: &str) -> Option<i64> {
     (1..=longest).contains(&day).then(|| days_from_civil(year, month, day))
 }
 
-/// Days since 1970-01-01 of a date of the proleptic Gregorian calendar.
+/// Days since 1970-01-01 for a date of the proleptic Gregorian calendar.
 pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -179,7 +179,7 @@ pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Year, month and day of the month, that many days after 1970-01-01.
+/// Year, month and day for a number of days since 1970-01-01.
 pub fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

@@ -1,14 +1,14 @@
-//! URLs as Go's `net/url` reads and writes them.
+//! URLs as Go's `net/url` parses and formats them.
 //!
-//! After Go 1.26.2: what is in brackets must be an IPv6 address, brackets must start the host, and a second colon in the host is refused
-//! for `http` and `https` only.
+//! After Go 1.26.2: brackets must contain an IPv6 address and start the host, and a second colon in the host is refused only for
+//! `http` and `https`.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use thiserror::Error;
 
-/// The most query parameters that Go reads; with more it reads none.
+/// The most query parameters that Go parses; with more it parses none.
 const MAX_PARAMETERS: usize = 10_000;
 
 /// Why a text isn't a URL, in Go's words.
@@ -58,12 +58,12 @@ pub struct Userinfo {
     password: Option<Vec<u8>>,
 }
 
-/// A URL taken apart. What Go unescapes is kept as bytes, because escapes may stand for bytes that are not UTF-8.
+/// The parts of a URL. What Go unescapes is kept as bytes, because escapes may encode bytes that aren't UTF-8.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Url {
     /// In lower case.
     pub scheme: String,
-    /// What follows the scheme, where that doesn't start with a slash.
+    /// What follows the scheme, if it doesn't start with a slash.
     pub opaque: String,
     pub user: Option<Userinfo>,
     /// With the port, and with the brackets of an IPv6 address.
@@ -72,12 +72,12 @@ pub struct Url {
     /// As written, without the question mark.
     pub raw_query: String,
     pub fragment: Vec<u8>,
-    /// As written, where escaping the path again would give something else.
+    /// As written, if escaping the path again would produce something else.
     raw_path: Option<String>,
     raw_fragment: Option<String>,
-    /// Whether a question mark with nothing behind it was written.
+    /// Whether there was a question mark with nothing after it.
     force_query: bool,
-    /// Whether a scheme is followed by a path and no `//`.
+    /// Whether the scheme is followed by a path without `//`.
     omit_host: bool,
 }
 
@@ -158,7 +158,7 @@ impl Url {
         }
     }
 
-    /// The path as written if that is a valid encoding, else encoded again.
+    /// The path as written if that is a valid encoding, otherwise encoded again.
     pub fn escaped_path(&self) -> String {
         match &self.raw_path {
             Some(raw) if is_valid_encoding(raw, Part::Path) => raw.clone(),
@@ -174,7 +174,7 @@ impl Url {
         }
     }
 
-    /// Values by key, both unescaped; pairs that can't be unescaped are left out.
+    /// Values by key, both unescaped; pairs that can't be unescaped are omitted.
     pub fn query(&self) -> BTreeMap<Vec<u8>, Vec<Vec<u8>>> {
         let mut values: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
         if self.raw_query.matches('&').count() >= MAX_PARAMETERS {
@@ -241,7 +241,7 @@ fn first_segment(path: &str) -> &str {
     path.split_once('/').map_or(path, |(first, _)| first)
 }
 
-/// The scheme, empty if there is none, and what follows its colon.
+/// Splits off the scheme, which is empty if there is none.
 fn split_scheme(text: &str) -> Result<(&str, &str), UrlError> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))).unwrap_or(text.len());
     let (scheme, rest) = text.split_at(end);
@@ -272,14 +272,14 @@ fn parse_host(scheme: &str, host: &str) -> Result<Vec<u8>, UrlError> {
         Some(_) => return Err(UrlError::IpLiteral),
         None => {}
     }
-    // Databases list several hosts with their ports; only for the web is the first colon that of the port.
+    // Database URLs list several hosts with ports; only in web URLs does the first colon start the port.
     let strict = matches!(scheme, "http" | "https");
     let colon = if strict { host.find(':') } else { host.rfind(':') };
     check_port(colon.and_then(|colon| host.get(colon..)).unwrap_or_default())?;
     unescape(host, Part::Host)
 }
 
-/// `[address]`, `[address%25zone]`, each with or without a port.
+/// Parses `[address]` or `[address%25zone]`, each with or without a port.
 fn parse_ip_literal(host: &str) -> Result<Vec<u8>, UrlError> {
     let (literal, port) = host.rsplit_once(']').ok_or(UrlError::MissingBracket)?;
     check_port(port)?;
@@ -316,7 +316,7 @@ fn should_escape(byte: u8, part: Part) -> bool {
     !byte.is_ascii_alphanumeric() && !plain.contains(&byte)
 }
 
-/// Whether a path or fragment could have been written by something that escapes properly.
+/// Whether a path or fragment is a valid result of escaping.
 fn is_valid_encoding(text: &str, part: Part) -> bool {
     text.bytes().all(|byte| b"!$&'()*+,;=:@[]%".contains(&byte) || !should_escape(byte, part))
 }
@@ -343,7 +343,7 @@ fn unescape(text: &str, part: Part) -> Result<Vec<u8>, UrlError> {
             b'%' => {
                 let value = after.get(..2).and_then(|digits| Some(hex(*digits.first()?)? << 4 | hex(*digits.last()?)?));
                 let allowed = |value: u8| match part {
-                    // In a host only what isn't ASCII may be escaped, and the percent sign.
+                    // In a host, only non-ASCII characters and the percent sign may be escaped.
                     Part::Host => value >= 0x80 || value == b'%',
                     Part::Zone => value == b'%' || value == b' ' || !should_escape(value, Part::Host),
                     _ => true,

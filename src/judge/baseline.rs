@@ -1,4 +1,4 @@
-//! `crdwise-baseline.json`: findings that a project had when it began to use the tool, accepted by their fingerprints.
+//! `crdwise-baseline.json`: findings that a project already had when it started to use the tool, accepted by fingerprint.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use crate::judge::scope::RunScope;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word, vocabulary};
 use crate::model::{FileId, Place};
 
-/// The name under which it is looked for.
+/// The file name to look for.
 pub const FILE: &str = "crdwise-baseline.json";
 const SCHEMA: &str = "crdwise.baseline/v1";
 pub const SCHEMA_TEXT: &str = include_str!("baseline.schema.json");
@@ -38,7 +38,7 @@ pub struct BaselineEntry {
     pub path: String,
     pub rule: String,
     pub fingerprint: String,
-    /// Files of earlier releases don't say.
+    /// Missing in files written by earlier releases.
     pub command: Option<Command>,
 }
 
@@ -54,19 +54,19 @@ impl BaselineEntry {
         }
     }
 
-    /// Where the file doesn't say, changes and conversions are the findings of a review.
+    /// If the file doesn't say, findings about changes and conversions belong to a review.
     fn command(&self, scope: &RunScope<'_>) -> Command {
         let is_change = || scope.book.get(&self.rule).is_some_and(|rule| matches!(rule.family, Family::Change | Family::Conversion));
         self.command.unwrap_or_else(|| if is_change() { Command::Review } else { Command::Lint })
     }
 
     /// Whether a run of this scope should have found it.
-    fn is_sought(&self, scope: &RunScope<'_>) -> bool {
+    fn is_expected(&self, scope: &RunScope<'_>) -> bool {
         self.command.is_none_or(|command| command == Command::of(scope)) && scope.could_find(&self.rule, &self.crd)
     }
 }
 
-/// Accepted findings, sorted. Where two findings share a fingerprint it is listed twice.
+/// Accepted findings, sorted. A fingerprint shared by two findings is listed twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Baseline {
     entries: Vec<BaselineEntry>,
@@ -74,7 +74,7 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Accepts these findings in place of those that the same command had accepted before; the other command's entries stay.
+    /// Accepts these findings instead of those that the same command accepted before; entries of the other command are kept.
     pub fn replace<'f>(&self, findings: impl Iterator<Item = &'f Finding>, scope: &RunScope<'_>) -> Self {
         let own = Command::of(scope);
         let kept = self.entries.iter().map(|entry| BaselineEntry { command: Some(entry.command(scope)), ..entry.clone() });
@@ -113,7 +113,7 @@ impl Baseline {
         &self.entries
     }
 
-    /// One finding a line, so that a change of it reads well.
+    /// Writes one finding per line, so that diffs are easy to read.
     pub fn render(&self) -> String {
         let mut out = format!("{{\n  \"schema\": \"{SCHEMA}\",\n  \"findings\": [");
         for (index, entry) in self.entries.iter().enumerate() {
@@ -143,12 +143,12 @@ impl Baseline {
         counts
     }
 
-    /// Marks accepted findings, and returns a fact about the entries of this command that accept nothing. A finding that both commands
-    /// have is accepted by either's entry.
+    /// Marks accepted findings, and returns a fact about the entries of this command that accept nothing. A finding of both
+    /// commands may be accepted by an entry of either.
     pub(crate) fn apply(&self, findings: &mut [Finding], file: FileId, scope: &RunScope<'_>) -> Option<Fact> {
         let (mut left, mut others) = (BTreeMap::<&str, usize>::new(), BTreeMap::<&str, usize>::new());
         for entry in &self.entries {
-            let counts = if entry.is_sought(scope) { &mut left } else { &mut others };
+            let counts = if entry.is_expected(scope) { &mut left } else { &mut others };
             *counts.entry(&*entry.fingerprint).or_default() += 1;
         }
         for finding in findings.iter_mut() {
@@ -166,7 +166,7 @@ impl Baseline {
             }
         }
         let unused = |entry: &&BaselineEntry| left.get(&*entry.fingerprint).is_some_and(|count| *count > 0);
-        let stale: Vec<&BaselineEntry> = self.entries.iter().filter(|entry| entry.is_sought(scope)).filter(unused).collect();
+        let stale: Vec<&BaselineEntry> = self.entries.iter().filter(|entry| entry.is_expected(scope)).filter(unused).collect();
         let first = stale.first()?;
         let fact = Fact::new(Subject::Config, Aspect::Baseline, Effect::Unused, "").after(Place { file, span: self.span });
         Some(
@@ -175,14 +175,14 @@ impl Baseline {
         )
     }
 
-    /// Without the entries of this command that accept nothing; what the run could not have found stays.
+    /// Removes the entries of this command that accept nothing; entries that the run couldn't have found are kept.
     pub fn prune(&self, findings: &[Finding], scope: &RunScope<'_>) -> Baseline {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for finding in findings {
             *seen.entry(&finding.fingerprint).or_default() += 1;
         }
         let mut keep = |entry: &&BaselineEntry| {
-            if !entry.is_sought(scope) {
+            if !entry.is_expected(scope) {
                 return true;
             }
             match seen.get_mut(&*entry.fingerprint).filter(|count| **count > 0) {
@@ -196,7 +196,7 @@ impl Baseline {
         Baseline { entries: self.entries.iter().filter(|entry| keep(entry)).cloned().collect(), span: self.span }
     }
 
-    /// How many findings this one accepts and the other doesn't.
+    /// How many findings this baseline accepts and the other doesn't.
     pub fn beyond(&self, other: &Baseline) -> usize {
         let theirs = other.counts();
         self.counts().into_iter().map(|(fingerprint, count)| count.saturating_sub(theirs.get(fingerprint).copied().unwrap_or(0))).sum()
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn written_baselines_are_read_back() {
         let entry = |rule: &str, fingerprint: &str| BaselineEntry {
             crd: "widgets.shop.example.com".into(),
             version: "v1".into(),

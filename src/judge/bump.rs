@@ -1,18 +1,18 @@
-//! Findings and versions come in; the version that should come next goes out.
+//! Recommends the next version from the findings and the declared versions.
 
 use semver::Version;
 use serde::Serialize;
 
 use crate::model::semantic_version::{Bump, next};
 
-/// What the changes ask of the next version.
+/// The version bump that the changes require.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Recommendation {
     pub required: Bump,
     pub from: Option<Version>,
     pub recommended: Option<Version>,
     pub declared: Option<Version>,
-    /// Whether the declared version is at least the recommended one; null where either is unknown.
+    /// Whether the declared version is at least the recommended one; null if either is unknown.
     pub sufficient: Option<bool>,
 }
 
@@ -20,7 +20,7 @@ impl Recommendation {
     pub fn new(required: Bump, from: Option<Version>, declared: Option<Version>) -> Self {
         let recommended = from.as_ref().map(|from| next(from, required));
         let sufficient = match (&recommended, &declared) {
-            // The same version again tells nobody that something changed, even where it is on its way to one that is large enough.
+            // An unchanged version doesn't announce the change, even if it is a pre-release of one that is high enough.
             (Some(_), declared) if *declared == from && required != Bump::None => Some(false),
             (Some(recommended), Some(declared)) => Some(at_least(declared, recommended)),
             _ => None,
@@ -47,7 +47,7 @@ impl std::fmt::Display for Recommendation {
     }
 }
 
-/// A pre-release of the recommended version is on its way there.
+/// A pre-release of the recommended version counts as that version.
 fn at_least(declared: &Version, recommended: &Version) -> bool {
     let core = Version::new(declared.major, declared.minor, declared.patch);
     core >= Version { pre: semver::Prerelease::EMPTY, build: semver::BuildMetadata::EMPTY, ..recommended.clone() }

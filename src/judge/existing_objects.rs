@@ -1,6 +1,6 @@
-//! Objects that exist, and the findings that they run into: how many, which, and who manages the fields.
+//! Counts existing objects that findings affect: how many, which, and who manages the fields.
 //!
-//! Objects raise attention and never lower a verdict: that nobody uses a field today proves nothing about tomorrow.
+//! Existing objects can make a finding more severe but never less: a field that nobody uses today may be used tomorrow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,33 +14,33 @@ use crate::model::fact::Affected;
 use crate::model::{Documents, FieldPath, Skipped};
 use crate::server::object::{Hit, HitObject, ImpactChecker, Kind as KeywordKind, ObjectHarm};
 
-/// Objects that a finding, or the rest, names one by one; the others are counted.
+/// How many objects are named for a finding, and for the rest; the others are counted.
 const NAMED: usize = 1_000;
 
-/// What a finding does to objects that exist.
+/// How a finding affects existing objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ObjectHits {
-    /// Objects that it hits.
+    /// The number of affected objects.
     pub count: usize,
-    /// Of these, those that can't be updated any more, whatever the update changes.
+    /// Of these, objects that can no longer be updated, whatever the update changes.
     pub refused: usize,
-    /// Those that are invalid, but can be updated while the field stays unchanged.
+    /// Objects that are invalid, but can be updated as long as the field doesn't change.
     pub tolerated: usize,
     pub lose_data: usize,
-    /// Those that get another value.
+    /// Objects whose value changes.
     pub changed: usize,
-    /// Those of a kind or version that goes.
+    /// Objects of a kind or version that is removed.
     pub version_gone: usize,
     /// `namespace/name`, sorted.
     pub names: Vec<String>,
-    /// The values that it hits, if somebody asked for them.
+    /// The affected values, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<ObjectValue>,
-    /// Who manages the fields.
+    /// The managers of the fields.
     pub managers: Vec<Manager>,
 }
 
-/// A value of an object, as JSON.
+/// A value in an object, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct ObjectValue {
     pub object: String,
@@ -54,16 +54,16 @@ pub struct Manager {
     pub objects: usize,
 }
 
-/// The objects that a review looked at.
+/// The objects that a review checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ExistingObjects {
     pub source: String,
-    /// Objects of the old CRDs.
+    /// How many objects of the old CRDs were checked.
     pub checked: usize,
-    /// Objects that at least one finding hits.
+    /// How many objects at least one finding affects.
     pub hit: usize,
     pub skipped: Vec<Skipped>,
-    /// Objects that break although no finding says why.
+    /// Objects that break without a finding that explains it.
     pub unexplained: Vec<Unexplained>,
 }
 
@@ -88,7 +88,7 @@ pub struct ObjectTally<'r, 'b, 't> {
     unexplained: BTreeSet<Unexplained>,
 }
 
-/// A finding that can explain what happens to an object.
+/// A finding that may explain what happens to an object.
 struct Candidate<'r> {
     index: usize,
     finding: &'r Finding,
@@ -155,7 +155,7 @@ impl<'r, 'b, 't> ObjectTally<'r, 'b, 't> {
         }
     }
 
-    /// The findings that are the reason: those at the nearest path, and of them those about the same keyword.
+    /// The findings that explain a hit: those at the nearest path, preferably about the same keyword.
     fn explain(&self, object: &HitObject, hit: &Hit) -> Vec<usize> {
         let path = hit.path.general();
         let mut best: Vec<(usize, &Candidate<'_>)> = Vec::new();
@@ -166,7 +166,7 @@ impl<'r, 'b, 't> ObjectTally<'r, 'b, 't> {
                 continue;
             }
             let near = candidate.paths.iter().filter_map(|own| nearness(own, &path, hit.harm)).max();
-            // It may name another field.
+            // The finding may name another field.
             if let Some(near) = near.or_else(|| is_hazard(finding).then_some(0)) {
                 best.push((near, candidate));
             }
@@ -185,7 +185,7 @@ impl<'r, 'b, 't> ObjectTally<'r, 'b, 't> {
         best.into_iter().map(|(_, candidate)| candidate.index).collect()
     }
 
-    /// What was counted, by the position of the finding.
+    /// Returns the counts, by index of the finding.
     pub fn finish(self, source: String) -> TalliedObjects {
         let told = |(what, count): (String, usize)| Skipped { what, why: format!("no CRD of the old side has it ({count} of them)") };
         let summary = ExistingObjects {
@@ -199,14 +199,14 @@ impl<'r, 'b, 't> ObjectTally<'r, 'b, 't> {
     }
 }
 
-/// The outcome of a count.
+/// The result of counting.
 pub struct TalliedObjects {
     summary: ExistingObjects,
     hits: Vec<(usize, ObjectHits)>,
 }
 
 impl TalliedObjects {
-    /// Writes what was counted to a report. A finding that existing objects run into is one step graver.
+    /// Writes the counts to a report. A finding that affects existing objects becomes one level more severe.
     pub fn write(self, report: &mut Report) {
         for finding in report.findings.iter_mut().filter(|finding| is_harmful(finding)) {
             finding.objects = Some(ObjectHits::default());
@@ -236,7 +236,7 @@ impl HitCount {
         self.hits.lose_data += has(|harm| harm == ObjectHarm::Pruned);
         self.hits.changed += has(|harm| harm == ObjectHarm::Changed);
         self.hits.version_gone += has(|harm| harm == ObjectHarm::Gone);
-        // The first ones by name, whatever the order of the pages.
+        // Keep the first ones by name, whatever the order of the pages.
         self.names.insert(name.to_owned());
         if self.names.len() > NAMED {
             self.names.pop_last();
@@ -260,12 +260,13 @@ impl HitCount {
     }
 }
 
-/// Whether objects can be hit by it: breaks, versions that a server refuses to drop, and what breaks only objects of some sort.
+/// Whether a finding can affect objects: breaks, stored versions that a server refuses to drop, and hazards that break only some
+/// objects.
 fn is_harmful(finding: &Finding) -> bool {
     finding.cause.is_empty() && finding.class == Some(Class::SemanticBreaking) || is_gone(finding) || is_hazard(finding)
 }
 
-/// Whether it speaks for several fields of its version, of which it names one.
+/// Whether a finding covers several fields of its version but names only one.
 fn is_hazard(finding: &Finding) -> bool {
     finding.class.is_none() && finding.affects.contains(Affected::Stored)
 }
@@ -284,7 +285,7 @@ fn can_cause(finding: &Finding, harm: ObjectHarm) -> bool {
     }
 }
 
-/// How near the path of a finding is to that of a hit: the same counts most, then what is around it, then what is inside.
+/// How near a finding's path is to a hit: the same path is best, then a parent, then a child.
 fn nearness(own: &FieldPath, hit: &FieldPath, harm: ObjectHarm) -> Option<usize> {
     const FAR: usize = 1 << 16;
     if harm == ObjectHarm::Gone {
@@ -296,7 +297,7 @@ fn nearness(own: &FieldPath, hit: &FieldPath, harm: ObjectHarm) -> Option<usize>
     own.starts_with(hit).then(|| FAR.saturating_sub(own.steps().len()))
 }
 
-/// Parts of the ids of rules about a keyword.
+/// The parts of rule ids that mention a keyword.
 fn keyword(kind: KeywordKind) -> &'static [&'static str] {
     match kind {
         KeywordKind::Type => &["type", "null"],

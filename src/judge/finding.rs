@@ -1,4 +1,4 @@
-//! What a reviewer reads: a fact, judged by a rule under a policy.
+//! A finding: a fact judged by a rule under a policy.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::model::kubernetes::Minors;
 pub use crate::model::semantic_version::Bump;
 
 vocabulary! {
-    /// What a change does to those who use the API.
+    /// The effect of a change on users of the API.
     Class {
         None = "none",
         Additive = "additive",
@@ -30,13 +30,13 @@ vocabulary! {
 vocabulary! {
     Status {
         New = "new",
-        /// A lint finding that the old bundle had already.
+        /// A lint finding that the old bundle already had.
         PreExisting = "pre-existing",
         Waived = "waived",
     }
 }
 
-/// A place as people name it.
+/// A place in a form for people.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Spot {
     pub file: String,
@@ -46,12 +46,12 @@ pub struct Spot {
     pub place: Option<Place>,
 }
 
-/// What changed, as a message shows it: `unset` and `1`.
+/// The changed values as a message shows them: `unset` and `1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Values {
     pub old: String,
     pub new: String,
-    /// Whether they are CEL rules, which are read side by side.
+    /// Whether they are CEL rules, which are shown side by side.
     #[serde(skip)]
     pub are_rules: bool,
 }
@@ -66,7 +66,7 @@ pub struct Finding {
     pub severity: Severity,
     pub bump: Bump,
     pub crd: String,
-    /// The file of the CRD, where the bundle has other copies of it that differ.
+    /// The file of the CRD, if the bundle has other copies of it that differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     pub version: Option<String>,
@@ -76,12 +76,12 @@ pub struct Finding {
     pub help: String,
     pub affects: Affects,
     pub certainty: Certainty,
-    /// What was tried, where it is not proved.
+    /// What was tried, if it isn't proved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// When updates of existing objects pass all the same.
+    /// The conditions under which updates of existing objects still pass.
     pub ratchet: Option<Ratchet>,
-    /// The servers of the range for which it holds; absent if it holds for all of them.
+    /// The servers of the range it applies to; absent if it applies to all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubernetes: Option<Minors>,
     pub status: Status,
@@ -90,29 +90,29 @@ pub struct Finding {
     pub witness: Option<Witness>,
     /// The manifest that covers it.
     pub conversion: Option<String>,
-    /// Why it is accepted, where it is.
+    /// Why it is accepted, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiver: Option<String>,
-    /// A text to start from: a draft of what is missing.
+    /// A draft of what is missing, to start from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
-    /// The server's own path in the CRD document.
+    /// The path in the CRD document that the server reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// Whether the last release contains what a break breaks; null if that isn't known.
+    /// Whether the last release contains what is broken; null if unknown.
     pub released: Option<bool>,
-    /// What it does to objects that exist, where `--objects` gives some.
+    /// The effect on existing objects, with `--objects`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objects: Option<ObjectHits>,
     /// Fingerprints of the findings that this one follows from.
     pub cause: Vec<String>,
-    /// The value before and after, where a change is one of values.
+    /// The values before and after, for a change of values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Values>,
-    /// The type of Kubernetes that the CRD embeds and the change is in, such as `PodSpec`.
+    /// The embedded Kubernetes type that contains the change, such as `PodSpec`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub embedded: Option<String>,
-    /// The same for the same edit at other paths, versions or CRDs.
+    /// Equal for the same edit at other paths, versions or CRDs.
     pub group: String,
     pub fingerprint: String,
 }
@@ -122,28 +122,28 @@ impl Finding {
         self.affects.contains(Affected::Refused)
     }
 
-    /// The edit itself, wherever it is made: the rule, the values, and the name of the field.
+    /// Identifies the edit itself, wherever it is made: the rule, the values, and the name of the field.
     pub fn edit(&self) -> String {
         let values = self.values.as_ref().map(|values| format!("{} {}", values.old, values.new)).unwrap_or_default();
         format!("{} {} {values}", self.rule, self.name())
     }
 
-    /// The last name of the path.
+    /// The last segment of the path.
     pub fn name(&self) -> &str {
         self.path.trim_end_matches("[]").trim_end_matches("{}").rsplit(['.', ']']).next().unwrap_or_default()
     }
 
-    /// What nobody has to act on: documentation, metadata, rewrites that accept the same objects.
+    /// Whether nobody needs to act on it: documentation, metadata, rewrites that accept the same objects.
     pub fn is_quiet(&self) -> bool {
         (self.kind == Kind::Docs || self.rule == "metadata-changed") && self.severity == Severity::Info
     }
 
-    /// Whether a report shows it unless it is asked for all: what is quiet, waived or was there before is counted instead.
+    /// Whether a report shows it by default; quiet, waived and pre-existing findings are only counted.
     pub fn is_shown(&self) -> bool {
         self.status == Status::New && !self.is_quiet()
     }
 
-    /// Worst first, then by place.
+    /// Compares by severity, worst first, then by place.
     pub fn order(&self, other: &Finding) -> std::cmp::Ordering {
         let rank = |f: &Finding| (std::cmp::Reverse(f.severity), std::cmp::Reverse(f.class), f.kind);
         rank(self).cmp(&rank(other)).then_with(|| self.coordinates().cmp(&other.coordinates()))
@@ -154,8 +154,8 @@ impl Finding {
     }
 }
 
-/// A hash of what identifies a finding: rule, CRD, version, path, what tells twins apart, and for a change the values before and after.
-/// It stays the same while lines and texts around it change.
+/// Hashes the parts that identify a finding: rule, CRD, version, path, what distinguishes duplicates, and for a change the values
+/// before and after. The hash doesn't depend on lines and surrounding text.
 pub fn fingerprint(parts: &[&str]) -> String {
     format!("{:016x}", fnv1a(parts.iter().flat_map(|part| part.bytes().chain([0]))))
 }

@@ -1,4 +1,4 @@
-//! Facts come in; findings under rules and a policy, and a report, go out.
+//! Judges facts with rules and a policy, and writes findings and a report.
 
 pub mod baseline;
 pub mod bump;

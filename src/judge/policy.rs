@@ -1,4 +1,4 @@
-//! Policy files come in; severity and bump for a change of a kind, in a channel, at a maturity, go out.
+//! Policies: the severity and bump for a kind of change, by channel and maturity.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,29 +12,29 @@ use crate::judge::rule::front_matter::{self, OneOrMany};
 use crate::judge::rule::{Book, FactView, Family, Kind, PAGES, Page, PageError, Rule, WhenCondition};
 use crate::model::fact::Affected;
 
-/// The policy that holds where nobody chooses one.
+/// The default policy.
 pub const DEFAULT: &str = "recommended";
 
-/// The form of a policy's front matter.
+/// The JSON Schema of a policy's front matter.
 pub const SCHEMA: &str = include_str!("policy.schema.json");
 
-/// What is known about a change. An empty word matches only cells that don't ask.
+/// What is known about a change. An empty string matches only cells without that condition.
 #[derive(Clone, Copy)]
 pub(crate) struct Situation<'a> {
     pub fact: &'a FactView<'a>,
     /// `standard` or `experimental`.
     pub channel: &'a str,
-    /// Whether the old bundle called the field or version deprecated.
+    /// Whether the field or version was deprecated in the old bundle.
     pub deprecated: bool,
     /// Whether a conversion covers the change.
     pub covered: bool,
-    /// Whether a CRD leaves the experimental channel for the standard one.
+    /// Whether a CRD moves from the experimental channel to the standard one.
     pub graduates: bool,
-    /// Whether the rule's own condition makes it an error.
+    /// Whether the rule's condition raises it to an error.
     pub raised: bool,
 }
 
-/// Severity and bump of a kind of change, and where they hold.
+/// The severity and bump for a kind of change, and the conditions under which they apply.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cell {
@@ -44,7 +44,7 @@ struct Cell {
     deprecated: Option<bool>,
     covered: Option<bool>,
     graduates: Option<bool>,
-    /// Affects nobody but these.
+    /// Applies only if nobody else is affected.
     #[serde(default)]
     only: OneOrMany<Affected>,
     /// A condition on the fact, as in a rule.
@@ -72,7 +72,7 @@ pub struct Policy {
     kinds: BTreeMap<Kind, Vec<Cell>>,
     families: BTreeMap<Family, Option<Severity>>,
     rules: BTreeMap<String, Option<Severity>>,
-    /// Channels whose changes owe nobody a conversion.
+    /// Channels whose changes need no conversion.
     unconverted: Vec<String>,
     pub body: Arc<str>,
 }
@@ -92,7 +92,7 @@ struct Head {
     unconverted: Vec<String>,
 }
 
-/// `off`, or a severity.
+/// A severity, or `off`.
 #[derive(Deserialize)]
 #[serde(try_from = "LevelText")]
 struct Level(Option<Severity>);
@@ -129,7 +129,7 @@ impl Policy {
         Policy::parse(Page::find("policy", name)?.text).ok()
     }
 
-    /// Everything that is wrong with a page; nothing for one that can be used with the rules of a book.
+    /// Returns everything wrong with a page, given the rules of a book; empty if it can be used.
     pub fn faults(text: &str, book: &Book) -> Vec<Fault> {
         let tree = match front_matter::tree(text) {
             Ok(tree) => tree,
@@ -165,14 +165,14 @@ impl Policy {
         })
     }
 
-    /// Severity and bump of a finding; `None` where the policy switches the rule off.
+    /// The severity and bump of a finding; `None` if the policy switches the rule off.
     pub(crate) fn judge(&self, rule: &Rule, situation: &Situation<'_>) -> Option<(Severity, Bump)> {
         let (mut severity, bump) = match rule.family {
             Family::Change => self
                 .kinds
                 .get(&rule.kind)
                 .and_then(|cells| cells.iter().find(|cell| cell.holds(situation)))
-                // A kind that a policy doesn't speak of is judged as strictly as possible.
+                // A kind that a policy doesn't mention is judged as strictly as possible.
                 .map_or((Severity::Error, Bump::Major), |cell| (cell.severity, cell.bump)),
             _ if situation.raised => (Severity::Error, Bump::None),
             _ => (rule.severity.unwrap_or(Severity::Warning), Bump::None),
@@ -200,7 +200,7 @@ impl Policy {
         !self.unconverted.iter().any(|own| own == channel)
     }
 
-    /// Gives a rule another severity, or switches it off.
+    /// Changes the severity of a rule, or switches it off.
     pub fn set(&mut self, rule: &str, severity: Option<Severity>) {
         self.rules.insert(rule.to_owned(), severity);
     }
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_underlined() {
+    fn errors_are_underlined() {
         let faults = |text: &str| -> Vec<(String, String)> {
             let text = format!("---\nid: a\ntitle: A\n{text}---\nText.\n");
             Policy::faults(&text, Book::builtin()).into_iter().map(|fault| (fault.message, text[fault.span.range()].to_owned())).collect()

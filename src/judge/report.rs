@@ -1,4 +1,4 @@
-//! The outcome of a run, in the form that other programs rely on (`crdwise.report/v1`).
+//! The result of a run, in the stable format for other programs (`crdwise.report/v1`).
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::model::{Bundle, Skipped};
 pub const SCHEMA: &str = "crdwise.report/v1";
 pub const TOOL: &str = concat!("crdwise ", env!("CARGO_PKG_VERSION"));
 
-/// What was found on one side.
+/// Summary of one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
 pub struct SideSummary {
     pub source: String,
@@ -22,7 +22,7 @@ pub struct SideSummary {
     pub crds: usize,
     #[serde(skip)]
     pub versions: usize,
-    /// What is not judged: what could not be read, and then what is no CRD.
+    /// What wasn't judged: first what couldn't be read, then documents that aren't CRDs.
     pub skipped: Vec<Skipped>,
     /// How many of those could not be read.
     #[serde(skip)]
@@ -43,7 +43,7 @@ impl SideSummary {
     }
 }
 
-/// Findings and what follows from them. Sorted, without clock or absolute path: the same input gives the same bytes.
+/// The findings, verdict and recommended version. Sorted, without the time or absolute paths: the same input gives the same bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     pub schema: &'static str,
@@ -54,17 +54,17 @@ pub struct Report {
     /// Null for `lint`.
     pub verdict: Option<Class>,
     pub bump: Option<Recommendation>,
-    /// The release that breaks were compared with, where that was necessary.
+    /// The release that breaks were compared with, if that was necessary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release: Option<String>,
-    /// The servers that the findings are about.
+    /// The servers that the findings apply to.
     pub kubernetes: Minors,
-    /// What each server says to the bundle; for `lint`.
+    /// How each server treats the bundle; only for `lint`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub servers: Option<Servers>,
-    /// Counted once, for every format.
+    /// The counts, the same for every format.
     pub summary: Counts,
-    /// How other commands are told about the same change.
+    /// The arguments for running other commands on the same change.
     #[serde(skip)]
     pub change: Option<ChangeArguments>,
     /// The objects of `--objects`.
@@ -73,10 +73,10 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
-/// What to type to make another command look at the same change.
+/// What to type to run another command on the same change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeArguments {
-    /// The sides, with a blank before each word; empty if the command finds them by itself.
+    /// The sides, with a space before each word; empty if the command finds them itself.
     pub sides: String,
     /// The same for `baseline write`.
     pub baseline: String,
@@ -85,17 +85,17 @@ pub struct ChangeArguments {
 }
 
 impl Report {
-    /// What is shown: groups in their order. `all` adds what is only counted otherwise: documentation, pre-existing and waived findings.
+    /// The groups to show, in order. `all` adds what is otherwise only counted: documentation, pre-existing and waived findings.
     pub fn overview(&self, all: bool) -> Overview<'_> {
         Overview::new(self.findings.iter().filter(|finding| all || finding.is_shown()))
     }
 
-    /// Findings that count for the gate: neither waived nor already there.
+    /// The findings that count for the gate: neither waived nor pre-existing.
     pub fn fresh(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.status == Status::New)
     }
 
-    /// What could not be read, on either side.
+    /// What couldn't be read, on either side.
     pub fn unread(&self) -> impl Iterator<Item = &Skipped> {
         self.old.iter().chain([&self.new]).flat_map(|side| side.skipped.iter().take(side.unread))
     }
@@ -104,7 +104,7 @@ impl Report {
         self.fresh().filter(|finding| finding.severity == severity).count()
     }
 
-    /// Whether the gate at this level fails. Objects that break without a finding are as grave as an error.
+    /// Whether the gate at this level fails. Objects that break without a finding count as errors.
     pub fn fails(&self, level: Severity) -> bool {
         let unexplained = self.objects.as_ref().is_some_and(|objects| !objects.unexplained.is_empty());
         unexplained || self.fresh().any(|finding| finding.severity >= level)

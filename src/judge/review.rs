@@ -1,7 +1,8 @@
-//! Facts of two bundles, or of one, come in; a report, judged by rules under a policy, goes out.
+//! Judges the facts about one or two bundles with rules and a policy, and writes a report.
 //!
-//! All facts exist before the first finding is written: rulings say which rule takes a fact and what the policy makes of it, facts
-//! that follow from breaks (no conversion defined, the version is too low) are found from rulings, and then everything is written once.
+//! All facts exist before the first finding is written: rulings record the rule and the policy's decision for each fact, then facts
+//! that follow from breaks (no conversion defined, version too low) are derived from rulings, and then all findings are written
+//! once.
 
 mod causes;
 mod conversions;
@@ -36,19 +37,19 @@ use ruling::{Context, Ruling, findings, rule_all, verdict};
 pub use side::{Side, StatedVersion};
 use versions::{mixed_versions, version_facts};
 
-/// By whom and how facts are judged.
+/// The rules, policy and context by which facts are judged.
 pub struct Judgement<'j> {
     pub book: &'j Book,
     pub policy: &'j Policy,
-    /// What is known beside the bundles.
+    /// What is known besides the bundles.
     pub context: ReviewContext<'j>,
     /// Earlier releases, oldest first.
     pub history: &'j [Release<'j>],
     pub waivers: Waivers<'j>,
-    /// What the change did to the configuration that judges it.
+    /// Changes to the configuration that judges this change.
     pub changed: &'j [Fact],
     pub conversions: Manifests<'j>,
-    /// Reads the last release; without it, everything counts as released.
+    /// Reads the last release; if unset, everything counts as released.
     pub read_release: Option<&'j ReadRelease<'j>>,
 }
 
@@ -85,14 +86,14 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
     Report { verdict: Some(class), bump: Some(bump), release, ..report(Some(old), new, judgement, findings) }
 }
 
-/// What changed between two bundles, and what there is to say about the new one by itself.
+/// Collects the changes between two bundles, and the lint facts about the new one.
 fn change_facts(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Vec<Fact> {
     let context = judgement.context;
     let (mut facts, inspected) = rayon::join(
         || change::diff(&old.bundle, &new.bundle, &change::ChangeOptions { context, ..change::ChangeOptions::default() }),
         || lint::review(&old.bundle, &new.bundle, &context),
     );
-    // A CRD that isn't on one side may be in a file that could not be read.
+    // A CRD that is missing on one side may be in a file that couldn't be read.
     facts.retain(|fact| match (fact.subject, fact.aspect, fact.effect) {
         (Subject::Crd, Aspect::Presence, Effect::Removed) => new.unread.is_empty(),
         (Subject::Crd, Aspect::Presence, Effect::Added) => old.unread.is_empty(),
@@ -103,7 +104,7 @@ fn change_facts(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Ve
     facts
 }
 
-/// What follows from the changes: conversions that are missing or wrong, guidelines that now apply, removals that came too early.
+/// Derives facts from the changes: missing or wrong conversions, guidelines that now apply, versions removed too early.
 fn consequences(
     rulings: &[Ruling<'_>],
     changes: &[Fact],
@@ -132,7 +133,7 @@ pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     Report { servers: Some(servers), ..report(None, side, judgement, findings) }
 }
 
-/// What an upgrade of the cluster changes for a bundle that stays the same.
+/// Reviews what an upgrade of the cluster changes for an unchanged bundle.
 pub fn upgrade(side: &Side<'_>, minors: (Minor, Minor), judgement: &Judgement<'_>) -> Report {
     let facts = change::upgrade(&side.bundle, minors, &judgement.context);
     let rulings = rule_all(&facts, judgement, None);
@@ -142,13 +143,13 @@ pub fn upgrade(side: &Side<'_>, minors: (Minor, Minor), judgement: &Judgement<'_
     Report { verdict: Some(class), kubernetes, ..report(Some(side), side, judgement, findings) }
 }
 
-/// Judges facts about manifests alone.
+/// Judges facts about conversion manifests only.
 pub fn of_manifests(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     let findings = findings(&rule_all(facts, judgement, None), &Context { old: Some(old), new, judgement, release: None });
     report(Some(old), new, judgement, findings)
 }
 
-/// A report without a verdict, as for a run that doesn't look for changes.
+/// A report without a verdict, for a run that doesn't compare two bundles.
 fn report(old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>, findings: Vec<Finding>) -> Report {
     Report {
         schema: report::SCHEMA,
@@ -168,13 +169,13 @@ fn report(old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>, fin
     }
 }
 
-/// What a run looks at.
+/// The scope of a run.
 pub fn scope<'s>(old: Option<&'s Side<'_>>, new: &'s Side<'_>, book: &'s Book) -> RunScope<'s> {
     let crds = old.into_iter().chain([new]).flat_map(|side| &side.bundle.crds).map(|crd| crd.name).collect();
     RunScope { crds, review: old.is_some(), book }
 }
 
-/// Writes the findings and waives what the team has accepted. Findings about the waivers themselves can't be waived.
+/// Writes the findings, and waives those that the team has accepted. Findings about the waivers themselves can't be waived.
 fn accept(rulings: &[Ruling<'_>], context: &Context<'_, '_>) -> Vec<Finding> {
     let Context { old, new, judgement, .. } = *context;
     let mut found = findings(rulings, context);
@@ -186,7 +187,8 @@ fn accept(rulings: &[Ruling<'_>], context: &Context<'_, '_>) -> Vec<Finding> {
     found
 }
 
-/// A finding that only sums up breaks is waived if all of them are, and so is the refusal of a version's removal with the removal.
+/// Waives a finding that only summarises breaks if all of them are waived, and the refusal of a version's removal together with the
+/// removal.
 fn waive_sums(findings: &mut [Finding]) {
     let open = |finding: &&Finding| finding.class == Some(Class::SemanticBreaking) && finding.status == Status::New;
     let open: BTreeSet<String> =

@@ -1,4 +1,4 @@
-//! What a run looked at: a waiver or a baseline entry for anything else isn't unused.
+//! The scope of a run: a waiver or baseline entry for something outside it isn't unused.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::judge::rule::{Book, Family};
 
 pub struct RunScope<'a> {
     pub crds: BTreeSet<&'a str>,
-    /// Whether changes were looked for.
+    /// Whether changes were reviewed.
     pub review: bool,
     pub book: &'a Book,
 }
@@ -18,7 +18,7 @@ impl RunScope<'_> {
         self.book.ids().filter(|id| self.book.is_meant(id, rule)).filter_map(|id| self.book.get(id)).any(|known| seen(known.family))
     }
 
-    /// Whether findings of these rules and CRDs could have been found. Without a rule it may be a change that is meant.
+    /// Whether findings of these rules and CRDs could have been found. Without a rule, a change may be meant.
     pub fn sees(&self, rule: Option<&Glob>, crd: Option<&Glob>) -> bool {
         let seen = |glob: &Glob| self.crds.iter().any(|crd| glob.matches(crd));
         crd.is_none_or(seen) && rule.map_or(self.review, |rule| self.sees_rule(rule))

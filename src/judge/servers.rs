@@ -1,4 +1,4 @@
-//! Which servers accept a bundle: the oldest, and for each that doesn't the first reason with its place.
+//! Which servers accept a bundle: the oldest one, and for each that doesn't, the first reason with its place.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::judge::review::Side;
 use crate::model::fact::{Aspect, Fact, Mark, Word};
 use crate::model::kubernetes::{Minor, Minors};
 
-/// What servers say to a bundle whose CRDs are created.
+/// How servers respond to creating the CRDs of a bundle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Servers {
     /// The oldest server that accepts all of them; null if none does.
     pub oldest: Option<Minor>,
-    /// For each server that refuses one, newest first, the first reason.
+    /// For each server that refuses the bundle, newest first, the first reason.
     pub refused: Vec<BundleRefusal>,
-    /// For each CRD, the servers of the range that accept it; where the range has several.
+    /// For each CRD, the servers of the range that accept it, if the range has several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub crds: BTreeMap<String, Minors>,
 }
@@ -35,7 +35,7 @@ pub struct BundleRefusal {
 }
 
 impl Servers {
-    /// Asks every released server that the model knows, and those of the range.
+    /// Checks every released server that the model knows, and those of the range.
     pub(crate) fn of(side: &Side<'_>, range: Minors) -> Self {
         let all = Minors::between(Minor::OLDEST, Minor::DEFAULT).and(range);
         let crds = acceptance(&side.bundle, all);

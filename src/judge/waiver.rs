@@ -1,4 +1,4 @@
-//! Findings and the waivers of a team come in; waived findings, and facts about waivers that do nothing, go out.
+//! Applies a team's waivers to findings, and emits facts about waivers that have no effect.
 //!
 //! A waiver lowers the gate: its finding no longer fails the run. It never lowers the verdict or the bump.
 
@@ -15,16 +15,16 @@ use crate::model::{FileId, Place};
 /// Accepts findings, with a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiver {
-    /// One finding, or one edit wherever it is made (a group): it accepts nothing else.
+    /// One finding, or one edit wherever it is made (a group); nothing else is accepted.
     pub fingerprint: Option<String>,
-    /// Without one there is a fingerprint.
+    /// If missing, there is a fingerprint.
     pub rule: Option<Glob>,
     pub crd: Option<Glob>,
     pub version: Option<Glob>,
     pub path: Option<Glob>,
     pub reason: String,
     pub link: Option<String>,
-    /// The last day on which it holds.
+    /// The last day on which it applies.
     pub until: Option<Date>,
     pub span: Span,
 }
@@ -41,7 +41,7 @@ impl Waiver {
             && fits(&self.path, &finding.path)
     }
 
-    /// What it is about, without its reason and its end.
+    /// What it applies to, without its reason and end date.
     pub fn target(&self) -> String {
         let mut text = match (&self.rule, &self.fingerprint) {
             (Some(rule), None) => rule.as_str().to_owned(),
@@ -64,20 +64,20 @@ impl Waiver {
     }
 }
 
-/// What a team has accepted, and where that is written.
+/// The waivers of a team, and where they are written.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Waivers<'a> {
     pub list: &'a [Waiver],
-    /// The configuration among the files of the new side.
+    /// The configuration file, among the files of the new side.
     pub file: FileId,
     pub baseline: Option<(&'a Baseline, FileId)>,
-    /// Without a day nothing lapses.
+    /// Without a date, waivers don't expire.
     pub today: Option<Date>,
 }
 
 impl Waivers<'_> {
-    /// Marks what is accepted, and returns a fact for each waiver that has lapsed or accepts nothing. A waiver for an edit that was
-    /// merged accepts nothing from then on, lapsed or not.
+    /// Marks accepted findings, and returns a fact for each waiver that has expired or accepts nothing. After the edit is merged,
+    /// its waiver accepts nothing, expired or not.
     pub fn apply(&self, findings: &mut [Finding], scope: &RunScope<'_>) -> Vec<Fact> {
         let mut facts = Vec::new();
         for waiver in self.list {

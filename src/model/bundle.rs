@@ -12,17 +12,17 @@ use super::crd::{Api, Crd, Keys};
 use super::kubernetes::Server;
 use super::read_bundle;
 
-/// Number of a file among those of its side.
+/// The index of a file on its side.
 pub type FileId = u32;
 
-/// A byte range of a file of one side.
+/// A byte range in a file of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     pub file: FileId,
     pub span: Span,
 }
 
-/// From a schema to another one that is written alike.
+/// Maps places in a schema to another schema with the same text.
 #[derive(Debug, Clone, Copy)]
 pub struct Repeat<'t> {
     /// The schema and its key.
@@ -48,26 +48,26 @@ impl Repeat<'_> {
 pub struct Documents {
     pub files: Vec<File>,
     pub documents: Vec<(FileId, Document)>,
-    /// Annotations with which the project marks its CRDs.
+    /// Annotations that the project uses to mark its CRDs.
     pub keys: Keys,
-    /// Files that findings speak of and that are no part of the bundle: the configuration. Numbered after the others.
-    pub beside: Vec<File>,
-    /// Files that are read for the CRDs of these names alone.
+    /// Files that findings refer to but that aren't part of the bundle, such as the configuration. Numbered after the others.
+    pub extra_files: Vec<File>,
+    /// Files that are read only for the CRDs with these names.
     pub only: BTreeMap<FileId, BTreeSet<String>>,
-    /// Conversion strategies that patches set. Nothing if no kustomization lists patches: then those among the documents apply.
+    /// Conversion strategies set by patches. `None` if no kustomization lists patches; then patches among the documents apply.
     pub patches: Option<Vec<ConversionPatch>>,
-    /// What CRDs are called that have no name, in their order.
-    pub(crate) stand_ins: OnceLock<Vec<String>>,
+    /// The names to use for CRDs without a name, in order.
+    pub(crate) fallback_names: OnceLock<Vec<String>>,
 }
 
-/// Something that was found and not taken, with the reason.
+/// Something that was found but not used, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Skipped {
     pub what: String,
     pub why: String,
 }
 
-/// Something that could not be read: the run ends with exit code 3.
+/// Something that couldn't be read, so that the run ends with exit code 3.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleProblem {
     pub place: Place,
@@ -92,7 +92,7 @@ impl Documents {
         Self::of(files, parsed)
     }
 
-    /// Parses two sides. A file that is on both has one text and one tree: most of a large bundle is unchanged.
+    /// Parses two sides. A file on both sides has one text and one tree, because most of a large bundle is unchanged.
     pub fn parse_both(old: Vec<File>, mut new: Vec<File>, budget: &YamlBudget) -> (Self, Self) {
         let copies = share_texts(&old, &mut new);
         let own = |(file, copy): (&File, &Option<usize>)| if copy.is_some() { Vec::new() } else { documents_of(file, budget) };
@@ -115,12 +115,12 @@ impl Documents {
         Documents { files, documents, ..Documents::default() }
     }
 
-    /// Documents of texts that stand in no file: examples, tests, callers of the library.
+    /// Documents from text that isn't in a file: examples, tests, callers of the library.
     pub fn of_text(name: &str, text: &str) -> Self {
         Documents::parse(vec![File::new(name, text, Origin::Stdin)], &YamlBudget::default())
     }
 
-    /// Takes files out, with their documents.
+    /// Keeps only some files, with their documents.
     pub fn retain(&mut self, mut keep: impl FnMut(&File) -> bool) {
         let kept: Vec<bool> = self.files.iter().map(&mut keep).collect();
         if kept.iter().all(|kept| *kept) {
@@ -138,12 +138,12 @@ impl Documents {
         self.documents =
             std::mem::take(&mut self.documents).into_iter().filter_map(|(file, document)| Some((number(file)?, document))).collect();
         self.only = std::mem::take(&mut self.only).into_iter().filter_map(|(file, names)| Some((number(file)?, names))).collect();
-        self.stand_ins = OnceLock::new();
+        self.fallback_names = OnceLock::new();
         let mut kept = kept.into_iter();
         self.files.retain(|_| kept.next().unwrap_or(true));
     }
 
-    /// Adds a file that is read for the CRDs of these names alone.
+    /// Adds a file that is read only for the CRDs with these names.
     pub fn add_for(&mut self, names: BTreeSet<String>, file: File, budget: &YamlBudget) {
         let id = FileId::try_from(self.files.len()).unwrap_or(FileId::MAX);
         self.documents.extend(documents_of(&file, budget).into_iter().map(|document| (id, document)));
@@ -152,17 +152,17 @@ impl Documents {
     }
 
     /// Adds a file that isn't part of the bundle.
-    pub fn put_beside(&mut self, file: File) -> FileId {
-        self.beside.push(file);
-        FileId::try_from(self.files.len() + self.beside.len() - 1).unwrap_or(FileId::MAX)
+    pub fn add_extra_file(&mut self, file: File) -> FileId {
+        self.extra_files.push(file);
+        FileId::try_from(self.files.len() + self.extra_files.len() - 1).unwrap_or(FileId::MAX)
     }
 
     pub fn file(&self, id: FileId) -> Option<&File> {
-        self.files.iter().chain(&self.beside).nth(id as usize)
+        self.files.iter().chain(&self.extra_files).nth(id as usize)
     }
 }
 
-/// Gives files of the new side the texts of equal ones on the old side, and says which those are.
+/// Shares texts between equal files of both sides, and returns which old file each new one equals.
 fn share_texts(old: &[File], new: &mut [File]) -> Vec<Option<usize>> {
     let known: HashMap<&str, usize, foldhash::fast::RandomState> =
         old.iter().enumerate().map(|(index, file)| (&*file.text, index)).collect();
@@ -174,14 +174,14 @@ fn share_texts(old: &[File], new: &mut [File]) -> Vec<Option<usize>> {
     new.iter_mut().map(&mut share).collect()
 }
 
-/// The documents of a file; those that somebody else generates CRDs from are these CRDs.
+/// The documents of a file; those from which other controllers generate CRDs are replaced with these CRDs.
 fn documents_of(file: &File, budget: &YamlBudget) -> Vec<Document> {
     let mut documents = yaml::parse(&file.text, budget);
     helm_template::unwrap(&file.text, budget, &mut documents);
     documents.into_iter().flat_map(generated::expand).collect()
 }
 
-/// The CRDs of one side, keyed and sorted by name and channel.
+/// The CRDs of one side, sorted by name and channel.
 #[derive(Debug, Default)]
 pub struct Bundle<'t> {
     pub crds: Vec<Crd<'t>>,
@@ -196,26 +196,26 @@ impl<'t> Bundle<'t> {
         read_bundle::read(documents)
     }
 
-    /// The same CRDs as a server of this minor reads them.
+    /// The same CRDs as a server of this version reads them.
     pub fn on(&self, kubernetes: impl Into<Server>) -> Bundle<'t> {
         let kubernetes = kubernetes.into();
         let crds = self.crds.iter().map(|crd| crd.on(kubernetes)).collect();
         Bundle { crds, files: self.files, documents: self.documents, ..Bundle::default() }
     }
 
-    /// The CRDs of these names alone.
+    /// Only the CRDs with these names.
     pub fn only(&self, names: &BTreeSet<&str>) -> Bundle<'t> {
         Bundle { crds: self.crds.iter().filter(|crd| names.contains(crd.name)).cloned().collect(), ..Bundle::default() }
     }
 
-    /// CRDs of a name, sorted by channel.
+    /// The CRDs with a name, sorted by channel.
     pub fn named(&self, name: &str) -> &[Crd<'t>] {
         let start = self.crds.partition_point(|crd| crd.name < name);
         let end = self.crds.partition_point(|crd| crd.name <= name);
         self.crds.get(start..end).unwrap_or_default()
     }
 
-    /// The CRD of a name in a channel, or the first of that name where the channel has none.
+    /// The CRD with a name in a channel, or the first of that name if the channel has none.
     pub fn find(&self, name: &str, channel: Option<&str>) -> Option<&Crd<'t>> {
         let named = self.named(name);
         named.iter().find(|crd| crd.channel().map(|own| own.value) == channel).or(named.first())
@@ -225,7 +225,7 @@ impl<'t> Bundle<'t> {
         self.crds.iter().map(|crd| crd.versions.len()).sum()
     }
 
-    /// CRDs written for an API that servers no longer have.
+    /// CRDs written for an API version that servers no longer have.
     pub fn outdated(&self) -> impl Iterator<Item = &Crd<'t>> {
         self.crds.iter().filter(|crd| crd.api == Api::V1Beta1)
     }
@@ -246,13 +246,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_both_sides_is_read_once() {
+    fn files_on_both_sides_are_parsed_once() {
         let old = || vec![file("a.yaml", "a: 1\n---\nb: 2\n"), file("b.yaml", "c: [\n")];
         let new = || vec![file("moved.yaml", "c: [\n"), file("a.yaml", "a: 1\n---\nb: 2\n"), file("n.yaml", "n: 1\n")];
         let budget = YamlBudget::default();
         let (before, after) = Documents::parse_both(old(), new(), &budget);
         let said = |documents: &Documents| format!("{documents:?}");
-        // Apart from the sharing, as if each side were read by itself.
+        // Apart from the sharing, the result is the same as if each side were read by itself.
         assert_eq!(said(&before), said(&Documents::parse(old(), &budget)));
         assert_eq!(said(&after), said(&Documents::parse(new(), &budget)));
         let tree = |documents: &Documents, index: usize| documents.documents[index].1.tree.clone().unwrap();

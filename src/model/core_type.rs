@@ -1,18 +1,19 @@
-//! Kubernetes' own types, recognised by their fields where a CRD embeds them.
+//! Recognises Kubernetes core types that a CRD embeds, by their fields.
 //!
-//! A generated schema doesn't name the types that it is made of. A new release of `k8s.io/api` changes them wherever they are embedded,
-//! and that is one change.
+//! A generated schema doesn't name the types it contains. A new release of `k8s.io/api` changes them wherever they are embedded,
+//! and that should be reported as one change.
 
 use super::schema::Schema;
 
-/// A type is recognised by fields that it always has, and by having few others: a spec that offers some fields of a pod isn't a pod.
+/// A type is recognised by fields that it always has, and by having few others: a spec that offers some fields of a pod isn't a
+/// pod.
 struct CoreType {
     name: &'static str,
     marks: &'static [&'static str],
     fields: &'static [&'static str],
 }
 
-/// Outer types first: a schema is taken for the first one that it looks like.
+/// Outer types first, because the first match is used.
 const TYPES: &[CoreType] = &[
     CoreType {
         name: "PodSpec",
@@ -232,10 +233,10 @@ const TYPES: &[CoreType] = &[
     CoreType { name: "Condition", marks: &["lastTransitionTime", "observedGeneration", "reason", "status", "type"], fields: &["message"] },
 ];
 
-/// Of so many fields one may be unknown: types grow, and projects add to them.
+/// One in this many fields may be unknown, because types grow and projects add to them.
 const FIELDS_PER_UNKNOWN: usize = 4;
 
-/// The type that a schema embeds, if it is one of Kubernetes' own.
+/// The Kubernetes core type that a schema embeds, if any.
 pub fn core_type(schema: &Schema<'_>) -> Option<&'static str> {
     let count = schema.property_count();
     let has = |mark: &&str| schema.property(mark).is_some();
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_may_grow_but_not_be_a_part_of_something_else() {
+    fn a_type_may_have_new_fields_but_not_be_part_of_another() {
         let pod = ["containers", "restartPolicy", "nodeSelector", "tolerations", "volumes"];
         assert_eq!(of(&pod), Some("PodSpec"));
         assert_eq!(of(&[&pod[..], &["brandNew"]].concat()), Some("PodSpec"));

@@ -1,4 +1,4 @@
-//! A CRD as the server reads it, with the node behind each attribute.
+//! A CRD as the server reads it, with the YAML node of each attribute.
 
 use crate::input::yaml::Node;
 use crate::model::kubernetes::{Feature, Server};
@@ -6,18 +6,18 @@ use crate::model::schema::Schema;
 
 use super::FileId;
 
-/// A string and its node; `None` where the document doesn't say.
+/// A string and its node; `None` if missing in the document.
 #[derive(Debug, Clone, Copy)]
 pub struct StringNode<'t> {
     pub value: &'t str,
     pub node: Node<'t>,
 }
 
-/// Which form of the CRD API the document is written in.
+/// The version of the CRD API that the document uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
     V1,
-    /// Removed in Kubernetes 1.22; read for comparison with its top-level `version`, `validation`, ….
+    /// Removed in Kubernetes 1.22; still read for comparison, with its top-level `version`, `validation` and so on.
     V1Beta1,
 }
 
@@ -27,7 +27,7 @@ pub enum Scope {
     Cluster,
 }
 
-/// How stable a version says it is, by its name.
+/// The stability that a version's name promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Maturity {
     Alpha,
@@ -58,14 +58,14 @@ pub struct Names<'t> {
 #[derive(Debug, Clone)]
 pub struct Conversion<'t> {
     pub node: Option<Node<'t>>,
-    /// As the document says it: `None` or `Webhook`.
+    /// As in the document: `None` or `Webhook`.
     pub strategy: Option<StringNode<'t>>,
     /// The strategy that a kustomize patch sets.
     pub patched: Option<&'t str>,
 }
 
 impl<'t> Conversion<'t> {
-    /// The strategy that counts: that of a patch, that of the document, else `None`.
+    /// The effective strategy: from a patch, or from the document, or else `None`.
     pub fn strategy(&self) -> &'t str {
         self.patched.or(self.strategy.map(|strategy| strategy.value)).unwrap_or("None")
     }
@@ -77,7 +77,7 @@ impl<'t> Conversion<'t> {
 
 #[derive(Debug, Clone)]
 pub struct Version<'t> {
-    /// Position in `spec.versions`.
+    /// Its index in `spec.versions`.
     pub index: usize,
     /// The version's mapping; for a v1beta1 CRD with only `spec.version`, the spec.
     pub node: Node<'t>,
@@ -103,7 +103,7 @@ impl<'t> Version<'t> {
         self.subresources.and_then(|node| node.get("scale"))
     }
 
-    /// What the version's name says.
+    /// The stability that the version's name promises.
     pub fn maturity(&self) -> Maturity {
         self.priority().maturity()
     }
@@ -113,7 +113,7 @@ impl<'t> Version<'t> {
     }
 }
 
-/// The order in which discovery lists versions: the greatest is what `kubectl` uses when nobody asks for one.
+/// The order in which discovery lists versions; `kubectl` uses the greatest by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority<'t> {
     Kube { maturity: Maturity, major: u64, minor: u64 },
@@ -125,8 +125,8 @@ impl<'t> Priority<'t> {
         Self::kube(name).unwrap_or(Priority::Other(name))
     }
 
-    /// `v1` is stable, `v1beta2` beta, `v1alpha1` alpha. Who breaks an alpha version was warned by its name: a name of another
-    /// form warns nobody and counts as stable.
+    /// `v1` is stable, `v1beta2` beta, `v1alpha1` alpha. The name of an alpha version warns its users; a name of another form
+    /// doesn't, so it counts as stable.
     pub fn maturity(self) -> Maturity {
         match self {
             Priority::Kube { maturity, .. } => maturity,
@@ -171,14 +171,14 @@ impl PartialOrd for Priority<'_> {
     }
 }
 
-/// Annotations with which a project marks its CRDs.
+/// Annotations that a project uses to mark its CRDs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keys {
-    /// Without any, every key that ends with `/bundle-version`.
+    /// If empty, every key that ends with `/bundle-version`.
     pub bundle_version: Vec<String>,
-    /// Without any, every key that ends with `/channel`.
+    /// If empty, every key that ends with `/channel`.
     pub channel: Vec<String>,
-    /// What distinguishes several CRDs of one name in one bundle, beside the channel.
+    /// Distinguishes several CRDs with the same name in one bundle, in addition to the channel.
     pub feature_set: Vec<String>,
 }
 
@@ -192,9 +192,9 @@ pub struct Crd<'t> {
     pub kubernetes: Server,
     /// The whole document.
     pub node: Node<'t>,
-    /// `spec`; the document itself where there is none.
+    /// `spec`, or the document itself if missing.
     pub spec: Node<'t>,
-    /// `metadata.name`; where there is none, what it should be.
+    /// `metadata.name`, or what it should be if missing.
     pub name: &'t str,
     pub name_node: Node<'t>,
     pub group: Option<StringNode<'t>>,
@@ -207,24 +207,24 @@ pub struct Crd<'t> {
     pub(super) marks: Marks<'t>,
 }
 
-/// What the annotations of a CRD say of its release.
+/// What the annotations of a CRD say about its release.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Marks<'t> {
     bundle_version: Option<StringNode<'t>>,
     channel: Option<StringNode<'t>>,
     feature_set: Vec<&'t str>,
-    /// The part of the path that other copies in the bundle don't have, where they differ from this one.
+    /// The part of the path that other copies in the bundle don't share, if they differ from this one.
     pub(super) file: Option<&'t str>,
 }
 
 impl Server {
-    /// `selectableFields` of a version as far as a server keeps them.
+    /// The `selectableFields` of a version, if the server supports them.
     pub fn selectable<'t>(self, list: Option<Node<'t>>) -> Option<Node<'t>> {
         list.filter(|list| list.is_empty() || self.has(Feature::SelectableFields))
     }
 }
 
-/// What distinguishes a CRD from others of its name: its channel, its feature set, and its file where that isn't enough.
+/// Distinguishes a CRD from others with its name: its channel, its feature set, and if necessary its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Track<'a> {
     pub channel: Option<&'a str>,
@@ -233,7 +233,7 @@ pub struct Track<'a> {
 }
 
 impl<'t> Crd<'t> {
-    /// The same CRD as this server reads it, without what such a server drops.
+    /// The same CRD as this server reads it, without the fields that the server drops.
     pub fn on(&self, kubernetes: impl Into<Server>) -> Crd<'t> {
         let kubernetes = kubernetes.into();
         let mut crd = Crd { kubernetes, ..self.clone() };
@@ -244,7 +244,7 @@ impl<'t> Crd<'t> {
         crd
     }
 
-    /// Whether the whole CRD keeps what its schemas don't declare. v1beta1 does unless it says otherwise, v1 never by itself.
+    /// Whether the whole CRD keeps undeclared fields. v1beta1 does by default, v1 never does.
     pub fn preserves_unknown(&self) -> bool {
         self.spec.get("preserveUnknownFields").and_then(Node::as_bool).unwrap_or(self.api == Api::V1Beta1)
     }
@@ -273,7 +273,7 @@ impl<'t> Crd<'t> {
         self.versions.iter().find(|version| version.storage)
     }
 
-    /// What `kubectl` uses when nobody asks for a version.
+    /// The version that `kubectl` uses by default.
     pub fn preferred_version(&self) -> Option<&Version<'t>> {
         self.versions.iter().filter(|version| version.served).max_by_key(|version| version.priority())
     }
@@ -300,7 +300,7 @@ impl<'t> Crd<'t> {
         })
     }
 
-    /// Reads the annotations that the keys name.
+    /// Reads the annotations with these keys.
     pub(super) fn mark(&mut self, keys: &Keys) {
         let named = |names: &[String], suffix: &str| match names {
             [] => self.annotation_by_suffix(suffix),
@@ -319,18 +319,18 @@ impl<'t> Crd<'t> {
         Track { channel: self.marks.channel.map(|channel| channel.value), feature_set: &self.marks.feature_set, file: self.marks.file }
     }
 
-    /// The file by which this CRD is distinguished from other copies in its bundle.
+    /// The file that distinguishes this CRD from other copies in its bundle.
     pub fn variant(&self) -> Option<&'t str> {
         self.marks.file
     }
 
-    /// Whether another CRD of this name is published for the same clusters: in the same channel and feature set.
+    /// Whether another CRD with this name is published for the same clusters: in the same channel and feature set.
     pub fn is_parallel(&self, other: &Crd<'_>) -> bool {
         let (own, other) = (self.track(), other.track());
         (own.channel, own.feature_set) == (other.channel, other.feature_set)
     }
 
-    /// The one among CRDs of this name that corresponds to this CRD: in the same channel, and in the file of the most similar path.
+    /// The CRD among `others` that corresponds to this one: in the same channel, and in the file with the most similar path.
     pub fn counterpart<'b, 'o>(&self, others: impl IntoIterator<Item = &'b Crd<'o>>) -> Option<&'b Crd<'o>>
     where
         'o: 'b,
@@ -347,7 +347,7 @@ impl<'t> Crd<'t> {
         self.marks.bundle_version
     }
 
-    /// `standard` or `experimental`, where the bundle is published in channels.
+    /// `standard` or `experimental`, if the bundle is published in channels.
     pub fn channel(&self) -> Option<StringNode<'t>> {
         self.marks.channel
     }

@@ -1,4 +1,4 @@
-//! Collects the facts about one CRD and fills in what they all share: the CRD's name, its channel and its file.
+//! Collects the facts about one CRD and fills in what they all have in common: the CRD's name, channel and file.
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
@@ -15,7 +15,7 @@ impl<'t> FactCollector<'t> {
         FactCollector { crd: crd.clone(), channel: crd.channel().map(|channel| channel.value.to_owned()), facts: Vec::new() }
     }
 
-    /// Adds something that the server refuses: `field` is the server's own path, `reason` its own text.
+    /// Adds a refusal by the server: `field` is the path that the server reports, `reason` its message.
     pub fn refuse(
         &mut self,
         what: (Subject, Aspect, Effect),
@@ -30,7 +30,7 @@ impl<'t> FactCollector<'t> {
         fact
     }
 
-    /// Adds something that the server accepts.
+    /// Adds a fact about something that the server accepts.
     pub fn note(&mut self, (subject, aspect, effect): (Subject, Aspect, Effect), node: Node<'t>) -> &mut Fact {
         let mut fact = Fact::new(subject, aspect, effect, self.crd.name).after(Place { file: self.crd.file, span: node.span() });
         fact.channel.clone_from(&self.channel);

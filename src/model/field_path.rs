@@ -63,7 +63,7 @@ impl FieldPath {
         Some(FieldPath { steps: rest.to_vec() })
     }
 
-    /// The last property name, looking past `[]` and `{}`.
+    /// The last property name, ignoring `[]` and `{}`.
     pub fn name(&self) -> Option<&str> {
         self.steps.iter().rev().find_map(|step| match step {
             PathStep::Key(name) => Some(&**name),
@@ -83,7 +83,7 @@ impl FieldPath {
         self.steps.starts_with(&other.steps)
     }
 
-    /// Reads what [`fmt::Display`] writes.
+    /// Parses the format that [`fmt::Display`] writes.
     pub fn parse(text: &str) -> Option<Self> {
         let mut path = FieldPath::root();
         let mut rest = text;
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn written_paths_are_parsed_back() {
         for text in
             ["", "spec.rules[].matches[].path.type", "spec.labels{}", "spec[\"a.b\"].c", "[\"x.y\"]", "spec.m{}[].x", "a[\"q\\\"\\\\\"]"]
         {

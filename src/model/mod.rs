@@ -1,4 +1,4 @@
-//! What CRDs are: bundles, CRDs, versions, schemas, field paths, and the vocabulary in which facts about them are stated.
+//! The data model: bundles, CRDs, versions, schemas, field paths, and the vocabulary for facts about them.
 
 mod bundle;
 mod core_type;

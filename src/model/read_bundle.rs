@@ -1,4 +1,4 @@
-//! Documents → a bundle: CRDs are taken, copies and patches are set aside, everything else is counted.
+//! Reads a bundle from documents: CRDs are collected, copies and patches are set aside, everything else is counted.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(super) fn read(documents: &Documents) -> Bundle<'_> {
 struct Reading<'t> {
     documents: &'t Documents,
     bundle: Bundle<'t>,
-    /// How many documents of a sort were left out, and why.
+    /// How many documents of a kind were left out, and why.
     counted: BTreeMap<(String, &'static str), usize>,
     /// Kustomize patches among the documents.
     partial: Vec<Node<'t>>,
@@ -43,14 +43,14 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// Whether a document that can't be read is a template of something else than a CRD.
+    /// Whether an unreadable document is a template of something other than a CRD.
     fn is_other_template(&self, file: FileId, document: &Document) -> bool {
         let text = self.documents.file(file).map_or("", |file| &*file.text);
         let text = text.get(document.span.start as usize..document.span.end as usize).unwrap_or(text);
         has_template_expression(text) && !text.contains("CustomResourceDefinition")
     }
 
-    /// Takes a CRD, unwraps a `List`, counts everything else by its kind.
+    /// Adds a CRD, unwraps a `List`, and counts everything else by kind.
     fn node(&mut self, file: FileId, node: Node<'t>) {
         match read_crd::api_of(node) {
             Some(_) if read_crd::is_patch(node) => {
@@ -61,7 +61,7 @@ impl<'t> Reading<'t> {
                 let mut crd = read_crd::crd(file, api, node, &self.documents.keys);
                 crd.path = self.documents.file(file).map_or("", path);
                 if crd.name.is_empty() {
-                    let names = self.documents.stand_ins.get_or_init(|| stand_ins(self.documents));
+                    let names = self.documents.fallback_names.get_or_init(|| fallback_names(self.documents));
                     crd.name = names.get(self.nameless).map_or("", String::as_str);
                     self.nameless += 1;
                 }
@@ -98,7 +98,7 @@ impl<'t> Reading<'t> {
         self.bundle
     }
 
-    /// Keeps one of several CRDs of a name that are the same, and distinguishes those that aren't by their files.
+    /// Keeps one of several equal CRDs with the same name; those that differ are distinguished by their files.
     fn leave_out_copies(&mut self) {
         let mut rest = std::mem::take(&mut self.bundle.crds).into_iter().peekable();
         while let Some(first) = rest.next() {
@@ -142,7 +142,7 @@ impl<'t> Reading<'t> {
         kept
     }
 
-    /// Sets the conversion strategies of patches; the last one for a CRD wins.
+    /// Sets the conversion strategies from patches; the last one for a CRD wins.
     fn patch_conversions(&mut self) {
         let own = |node: &Node<'t>| Some((read_crd::name(*node)?.value, patched_strategy(*node)?));
         let patches: Vec<(&'t str, &'t str)> = match &self.documents.patches {
@@ -157,7 +157,7 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// By name, channel and file.
+/// Sorts by name, channel and file.
 fn order(a: &Crd<'_>, b: &Crd<'_>) -> std::cmp::Ordering {
     let place = |crd: &Crd<'_>| (crd.file, crd.node.span().start);
     a.name.cmp(b.name).then_with(|| a.track().cmp(&b.track())).then_with(|| place(a).cmp(&place(b)))
@@ -171,7 +171,7 @@ fn path(file: &File) -> &str {
     }
 }
 
-/// Bytes of the directories that all paths start with.
+/// The length of the directory path that all CRDs share.
 fn shared_directory(crds: &[Crd<'_>]) -> usize {
     let Some((first, rest)) = crds.split_first() else { return 0 };
     let shared = rest
@@ -180,7 +180,7 @@ fn shared_directory(crds: &[Crd<'_>]) -> usize {
     first.path.get(..shared).and_then(|path| path.rfind('/')).map_or(0, |slash| slash + 1)
 }
 
-/// Whether two CRDs differ in nothing but where they are, and in what Helm adds to their labels and annotations.
+/// Whether two CRDs differ only in their place, and in labels and annotations that Helm adds.
 fn is_copy(a: &Crd<'_>, b: &Crd<'_>) -> bool {
     let part = |crd: &Crd<'_>, key: &str| -> BTreeMap<String, String> {
         let map = crd.metadata().and_then(|metadata| metadata.get(key));
@@ -205,8 +205,9 @@ fn items_of(node: Node<'_>) -> Option<Node<'_>> {
     node.get("items").filter(|items| is_list && items.is_seq())
 }
 
-/// A server refuses a CRD without a name. To say so, and to compare what else it holds, it goes by the name it should have.
-fn stand_ins(documents: &Documents) -> Vec<String> {
+/// The names to use for CRDs without a name. A server refuses such a CRD, but it is read under the name it should have, to report
+/// that and to compare the rest.
+fn fallback_names(documents: &Documents) -> Vec<String> {
     fn collect(node: Node<'_>, names: &mut Vec<String>) {
         match read_crd::api_of(node) {
             Some(_) if read_crd::is_patch(node) => {}
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_has_nothing_that_makes_a_crd() {
+    fn a_document_without_crd_fields_is_a_patch() {
         assert!(is_patch(&partial("spec: {conversion: {strategy: Webhook}}")));
         assert!(is_patch(&partial("spec: {preserveUnknownFields: false}")));
         assert!(is_patch(&partial("$patch: delete")));
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_of_versions_is_one_beside_its_crd() {
+    fn a_partial_crd_next_to_a_whole_one_is_a_patch() {
         let patch = partial("spec: {versions: [{name: v1}]}");
         assert!(!is_patch(&patch));
         let documents = documents(&[("crd.yaml", crd("x")), ("patch.yaml", patch)]);
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_are_one_and_variants_go_by_file() {
+    fn copies_are_merged_and_variants_distinguished_by_file() {
         let files = [("d/x/crd.yaml", crd("x")), ("d/y/crd.yaml", format!("# copy\n{}", crd("x"))), ("d/z/crd.yaml", crd("z"))];
         let documents = documents(&files);
         let bundle = Bundle::read(&documents);
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_of_other_things_are_no_problem() {
+    fn templates_of_other_kinds_are_ignored() {
         let deployment = "kind: Deployment\nmetadata:\n  name: {{ .Release.Name }}\n".to_owned();
         let template = format!("{}\n{{{{- if .Values.x }}}}\nspec: {{}}\n", HEAD.trim_end());
         let documents = documents(&[("a.yaml", deployment), ("b.yaml", template)]);

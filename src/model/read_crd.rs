@@ -1,4 +1,4 @@
-//! One document → one CRD. What is malformed is left out here and reported by the checks of a single bundle.
+//! Reads a CRD from a document. Malformed parts are left out here and reported by lint.
 
 use crate::input::yaml::Node;
 use crate::model::kubernetes::Server;
@@ -16,7 +16,7 @@ fn texts<'t>(node: Option<Node<'t>>) -> Vec<StringNode<'t>> {
     node.into_iter().flat_map(Node::items).filter_map(|item| text(Some(item))).collect()
 }
 
-/// The form of a document that says it is a CRD.
+/// The API version of a document that declares itself a CRD.
 pub(super) fn api_of(node: Node<'_>) -> Option<Result<Api, &str>> {
     if node.get("kind")?.as_str()? != "CustomResourceDefinition" {
         return None;
@@ -29,7 +29,7 @@ pub(super) fn api_of(node: Node<'_>) -> Option<Result<Api, &str>> {
     }
 }
 
-/// Whether a document is only a part of a CRD, for kustomize to patch another document with.
+/// Whether a document is only part of a CRD, to be used as a kustomize patch.
 pub(super) fn is_patch(node: Node<'_>) -> bool {
     let spec = node.get("spec");
     if node.get("$patch").is_some() || spec.is_some_and(|spec| spec.get("$patch").is_some()) {
@@ -39,26 +39,26 @@ pub(super) fn is_patch(node: Node<'_>) -> bool {
     let is_generated = || metadata("annotations").is_some_and(|map| map.entries().any(|entry| entry.name() == GENERATED));
     let patches_spec = || spec.is_some_and(|spec| spec.entries().next().is_some());
     let patches_metadata = || spec.is_none() && (metadata("annotations").is_some() || metadata("labels").is_some());
-    let is_whole = spec.is_some_and(|spec| WHOLE.iter().any(|key| spec.entry(key).is_some()));
+    let is_whole = spec.is_some_and(|spec| CRD_FIELDS.iter().any(|key| spec.entry(key).is_some()));
     !is_whole && (patches_spec() || patches_metadata()) && !is_generated()
 }
 
-/// Whether a CRD says neither what it defines nor where. Beside a CRD of its name, it is a patch of that CRD's versions.
+/// Whether a CRD states neither group nor names nor scope. Next to a CRD with its name, it is a patch of that CRD's versions.
 pub(super) fn is_anonymous(crd: &Crd<'_>) -> bool {
     ["group", "names", "scope"].iter().all(|key| crd.spec.entry(key).is_none())
 }
 
-/// Every CRD has some of them, even one with mistakes; a patch of anything else has none.
-const WHOLE: [&str; 6] = ["group", "names", "scope", "versions", "version", "validation"];
-/// An annotation of controller-gen, which writes no patches.
+/// Every CRD has some of these, even one with mistakes; a patch of anything else has none.
+const CRD_FIELDS: [&str; 6] = ["group", "names", "scope", "versions", "version", "validation"];
+/// An annotation of controller-gen, which doesn't write patches.
 const GENERATED: &str = "controller-gen.kubebuilder.io/version";
 
-/// `metadata.name`, where it is one.
+/// `metadata.name`, if it is a string.
 pub(super) fn name(node: Node<'_>) -> Option<StringNode<'_>> {
     text(node.get("metadata").and_then(|metadata| metadata.get("name"))).filter(|name| !name.value.is_empty())
 }
 
-/// The name that a CRD must have, by its plural and group.
+/// The name that a CRD must have, from its plural and group.
 pub(super) fn name_in_spec(node: Node<'_>) -> String {
     let spec = node.get("spec");
     let word = |node: Option<Node<'_>>| text(node).map(|text| text.value.to_owned());
@@ -72,7 +72,7 @@ pub(super) fn crd<'t>(file: FileId, api: Api, node: Node<'t>, keys: &Keys) -> Cr
     let spec = node.get("spec").unwrap_or(node);
     let names = spec.get("names");
     let name = name(node);
-    // What is said of a name that isn't there is shown where it should be.
+    // Findings about a missing name are shown where it should be.
     let nowhere = || {
         let given = node.get("metadata").and_then(|metadata| metadata.entry("name")).map(|entry| entry.key);
         let around = || node.entry("metadata").map(|entry| entry.key).or_else(|| node.get("kind"));
@@ -141,7 +141,7 @@ fn version<'t>(api: Api, spec: Node<'t>, index: usize, node: Node<'t>) -> Option
     })
 }
 
-/// What v1 writes in each version, and v1beta1 there or once for all of them.
+/// Reads the attributes that v1 has in each version, and v1beta1 there or once for all versions.
 fn attributes<'t>(api: Api, spec: Node<'t>, node: Node<'t>) -> Version<'t> {
     let shared = |own: &str, top: &str| node.get(own).or_else(|| if api == Api::V1Beta1 { spec.get(top) } else { None });
     Version {

@@ -1,7 +1,7 @@
-//! How two sets of values compare, and what the search for one value found.
+//! How two sets of values compare, and the result of a search for one value.
 //!
-//! There is one direction everywhere: the first set is the one before, the second the one after. `Narrower` means that
-//! the second has fewer members.
+//! The direction is always the same: the first set is the old one, the second the new one. `Narrower` means that the second has
+//! fewer members.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::input::shorten_line;
 
 use super::fact::Effect;
 
-/// Characters of a rule that a reason shows.
+/// How many characters of a rule a reason shows.
 const RULE: usize = 80;
 
 /// The answer to "is there a value such that …".
@@ -17,7 +17,7 @@ const RULE: usize = 80;
 pub enum Search<T> {
     /// Such a value.
     Found(T),
-    /// Proved: there is none.
+    /// Proved that there is none.
     Impossible,
     /// Neither found nor excluded.
     Undecided(UndecidedReason),
@@ -28,13 +28,13 @@ pub enum Search<T> {
 pub enum UndecidedReason {
     /// More alternatives than the budget allows.
     Budget,
-    /// A CEL rule that the search doesn't understand.
+    /// A CEL rule that the search can't analyse.
     Rule(String),
-    /// Values were found, but none of them passed a check that the search itself knows only in part.
+    /// Values were found, but none passed a check that the search models only in part.
     Unverified,
     /// A combination that the search has no complete method for.
     Method(&'static str),
-    /// Anything else, in words.
+    /// Another reason, in words.
     Text(String),
 }
 
@@ -44,7 +44,7 @@ impl<T> Search<T> {
         self.into_result().ok()
     }
 
-    /// As a result, for `?`: an error without a reason is a proof that there is no such value.
+    /// Converts to a `Result`, for `?`: an error without a reason is a proof that there is no such value.
     pub fn into_result(self) -> Result<T, Option<UndecidedReason>> {
         match self {
             Search::Found(value) => Ok(value),
@@ -57,12 +57,12 @@ impl<T> Search<T> {
         self.into_result().map(f).into()
     }
 
-    /// Goes on with the value, if one was found.
+    /// Continues with the value, if one was found.
     pub fn and_then<U>(self, f: impl FnOnce(T) -> Search<U>) -> Search<U> {
         self.into_result().and_then(|value| f(value).into_result()).into()
     }
 
-    /// Searches again if nothing was found; the second answer counts.
+    /// Searches again if nothing was found, and returns that result.
     pub fn or_else(self, again: impl FnOnce() -> Search<T>) -> Search<T> {
         match self {
             Search::Found(_) => self,
@@ -70,7 +70,7 @@ impl<T> Search<T> {
         }
     }
 
-    /// What another search found, if this one found nothing; this answer stays if that one didn't, either.
+    /// Tries another search if this one found nothing; if that fails too, this result is returned.
     pub fn or_else_shown(self, again: impl FnOnce() -> Option<T>) -> Search<T> {
         match self {
             Search::Found(_) => self,
@@ -78,7 +78,7 @@ impl<T> Search<T> {
         }
     }
 
-    /// The first of several searches that succeeds; `Impossible` only if all of them prove absence.
+    /// The first of several searches that succeeds; `Impossible` only if all of them prove that there is no value.
     pub fn any(searches: impl IntoIterator<Item = Search<T>>) -> Search<T> {
         let mut open = None;
         for search in searches {
@@ -91,7 +91,7 @@ impl<T> Search<T> {
         Err(open).into()
     }
 
-    /// Whether there is such a value; `None` where that is undecided.
+    /// Whether there is such a value; `None` if undecided.
     fn is_possible(&self) -> Option<bool> {
         match self {
             Search::Found(_) => Some(true),
@@ -142,23 +142,23 @@ impl fmt::Display for UndecidedReason {
     }
 }
 
-/// How a set of values compares with the one that takes its place.
+/// How a set of values compares with the one that replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
-    /// The same values are accepted, and the same is stored.
+    /// Both accept the same values, and store the same.
     Equal,
-    /// The second accepts or keeps less.
+    /// The second accepts or keeps fewer values.
     Narrower,
-    /// The second accepts or keeps more.
+    /// The second accepts or keeps more values.
     Wider,
-    /// Less here and more there, or something else is stored.
+    /// The second accepts or keeps fewer values in one respect and more in another, or stores something else.
     Incomparable,
-    /// Not known; it counts as `Incomparable`.
+    /// Unknown; counts as `Incomparable`.
     Undecided,
 }
 
 impl Relation {
-    /// By whether something is lost, and whether something is gained.
+    /// From whether something is lost, and whether something is gained.
     pub fn of(lost: bool, gained: bool) -> Self {
         match (lost, gained) {
             (false, false) => Relation::Equal,
@@ -168,7 +168,7 @@ impl Relation {
         }
     }
 
-    /// The relation of two conditions that hold together.
+    /// Combines the relations of two conditions that must both hold.
     pub fn and(self, other: Relation) -> Self {
         use Relation::{Equal, Incomparable, Undecided};
         match (self, other) {
@@ -200,17 +200,17 @@ impl Relation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparison<T> {
     pub relation: Relation,
-    /// The first accepts and keeps it; the second refuses it or prunes a part.
+    /// The first accepts and keeps it; the second refuses it or prunes part of it.
     pub lost: Option<T>,
-    /// The second accepts and keeps it; the first refuses it or prunes a part.
+    /// The second accepts and keeps it; the first refuses it or prunes part of it.
     pub gained: Option<T>,
-    /// Both accept and keep it, and store something different: another default, or a null that only one of them keeps.
+    /// Both accept and keep it but store something different: another default, or a null that only one of them keeps.
     pub changed: Option<T>,
-    /// Whether something is lost at all; `None` where that is undecided.
+    /// Whether anything is lost; `None` if undecided.
     pub loses: Option<bool>,
-    /// Whether something is gained at all; `None` where that is undecided.
+    /// Whether anything is gained; `None` if undecided.
     pub gains: Option<bool>,
-    /// Why something is left undecided.
+    /// Why something is undecided.
     pub reason: Option<String>,
 }
 
@@ -220,7 +220,7 @@ impl<T> Comparison<T> {
         Self::known(Relation::Equal)
     }
 
-    /// A relation without a value that shows it.
+    /// A relation without an example value.
     pub fn known(relation: Relation) -> Self {
         let loses = match relation {
             Relation::Equal | Relation::Wider => Some(false),
@@ -235,7 +235,7 @@ impl<T> Comparison<T> {
         Comparison { relation, lost: None, gained: None, changed: None, loses, gains, reason: None }
     }
 
-    /// Joins the searches for a value that is lost, gained, or stored differently.
+    /// Combines the searches for a value that is lost, gained, or stored differently.
     pub fn of(lost: Search<T>, gained: Search<T>, changed: Search<T>) -> Self {
         use Search::{Found, Impossible, Undecided};
         let relation = match (&lost, &gained, &changed) {

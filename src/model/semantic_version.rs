@@ -1,11 +1,11 @@
-//! Semantic versions of a bundle, as its annotations, tags and manifests state them.
+//! Semantic versions of a bundle, as stated in annotations, tags and manifests.
 
 use semver::Version;
 
 use crate::model::fact::vocabulary;
 
 vocabulary! {
-    /// The part of a semantic version that must move.
+    /// The part of a semantic version that must be raised.
     Bump {
         None = "none",
         Patch = "patch",
@@ -14,7 +14,8 @@ vocabulary! {
     }
 }
 
-/// Reads `v1.2.3`, `1.2.3-rc.1` or `v1.2`. `None` for placeholders such as `v0.0.0-dev`, which mean that there is no version yet.
+/// Parses `v1.2.3`, `1.2.3-rc.1` or `v1.2`. Returns `None` for placeholders such as `v0.0.0-dev`, which mean that there is no
+/// version yet.
 pub fn parse(text: &str) -> Option<Version> {
     let text = text.trim();
     let text = text.strip_prefix('v').unwrap_or(text);
@@ -29,8 +30,8 @@ pub fn parse(text: &str) -> Option<Version> {
 
 /// The smallest version that announces a change of this size.
 ///
-/// Below 1.0.0 a minor release may break (semver, clause 4), so that is what a major change asks for there. A pre-release
-/// is followed by its own release, if that is large enough.
+/// Below 1.0.0 a minor release may break (semver, clause 4), so a major change only needs a minor release there. A pre-release is
+/// followed by its own release, if that is high enough.
 pub fn next(from: &Version, bump: Bump) -> Version {
     let Version { major, minor, patch, .. } = *from;
     let pre = !from.pre.is_empty();
@@ -67,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_read_as_people_write_them() {
+    fn common_spellings_of_versions_are_parsed() {
         assert_eq!(parse("v1.2").unwrap().to_string(), "1.2.0");
         assert_eq!(parse("v0.0.0-dev"), None);
         assert_eq!(parse("latest"), None);

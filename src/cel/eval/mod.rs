@@ -26,9 +26,9 @@ use super::ast::{Expr, ExprKind, Literal};
 use super::check::{CheckedExpr, CompileError, Purpose, check};
 use super::decl::Decl;
 use super::need::Need;
-use crate::go::bounded_cache::Memo;
+use crate::go::bounded_cache::BoundedCache;
 use crate::go::regexp::Pattern;
-use crate::model::kubernetes::{Asked, Environment, Feature};
+use crate::model::kubernetes::{Environment, Feature, QueriedFeatures};
 pub use file_expression::FileExpression;
 pub use machine::Machine;
 use value::Val;
@@ -96,10 +96,10 @@ struct Question {
 }
 
 /// A program, or why there is none, and what that depended on.
-type Compilation = (Result<Program, CompileError>, Asked);
+type Compilation = (Result<Program, CompileError>, QueriedFeatures);
 
 thread_local! {
-    static KNOWN: Memo<Question, Compilation> = Memo::new(REMEMBERED);
+    static KNOWN: BoundedCache<Question, Compilation> = BoundedCache::new(REMEMBERED);
 }
 
 /// An expression ready to run: compiled once, run many times.

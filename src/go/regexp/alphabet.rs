@@ -1,10 +1,10 @@
-//! Sets of code points come in, the letters that they can't tell apart go out, each shown by its most readable member.
+//! Splits Unicode into letters that given sets of code points can't distinguish, each represented by its most readable member.
 //!
-//! A few dozen letters stand for all of Unicode, so that automata can be walked letter by letter.
+//! A few dozen letters represent all of Unicode, so that automata can be walked letter by letter.
 
 use foldhash::{HashMap, HashMapExt};
 
-/// A letter: its place in the alphabet.
+/// A letter, as its index in the alphabet.
 pub type Letter = u16;
 
 /// More letters than any pair of patterns needs.
@@ -12,14 +12,14 @@ const MAX_LETTERS: usize = 4096;
 
 #[derive(Debug)]
 pub struct Alphabet {
-    /// By letter, the most readable first.
+    /// The representative of each letter, most readable first.
     shown: Vec<char>,
-    /// By set: which letters it holds.
+    /// The letters in each set.
     sets: Vec<Box<[u64]>>,
 }
 
 impl Alphabet {
-    /// The coarsest alphabet in which each of `sets` is a set of letters. `None` if it would be too large.
+    /// The coarsest alphabet in which each of `sets` is a set of letters. Returns `None` if it would be too large.
     pub fn new(sets: &[&[(char, char)]]) -> Option<Alphabet> {
         let mut edges: Vec<(u32, u32, bool)> = Vec::new();
         for (set, ranges) in sets.iter().enumerate() {
@@ -90,7 +90,7 @@ impl Alphabet {
     }
 }
 
-/// The code point between the two that a reader takes in most easily, with its rank (low is good).
+/// The most readable code point in a range, with its rank (lower is better).
 fn most_readable(low: u32, high: u32) -> Option<(u32, char)> {
     const LIKED: &[(char, char)] = &[
         ('a', 'z'),
@@ -131,7 +131,7 @@ fn most_readable(low: u32, high: u32) -> Option<(u32, char)> {
         _ => 104,
     };
     let best = tries.map(|c| (rank(c), c)).min();
-    // The interval may begin with surrogates.
+    // The interval may start with surrogates.
     best.or_else(|| (low..=high).rev().find_map(char::from_u32).map(|c| (rank(c), c)))
 }
 

@@ -1,10 +1,11 @@
-//! Whether a pattern matches more than it seems to.
+//! Recognises patterns that match more than they seem to.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
-/// Whether a pattern reads like a description of the whole value and is searched for anywhere in it.
+/// Whether a pattern looks like a description of the whole value although it may match anywhere in it.
 ///
-/// `[a-z]+` is: it takes `"A-a-!"`. `^https?://`, `%$`, `.+@.+` and `\S` are not: there the open end is meant, or changes nothing.
+/// `[a-z]+` does: it accepts `"A-a-!"`. `^https?://`, `%$`, `.+@.+` and `\S` don't: there the open end is intended, or makes no
+/// difference.
 pub(super) fn is_open(hir: &Hir) -> bool {
     let looks = hir.properties();
     let starts = looks.look_set_prefix().contains(Look::Start);
@@ -35,7 +36,7 @@ fn last(hir: &Hir) -> Option<&Hir> {
     }
 }
 
-/// A set of characters at the open end, single or repeated, that is not simply "anything".
+/// Whether the open end is a set of characters, single or repeated, that isn't simply "anything".
 fn describes(edge: Option<&Hir>) -> bool {
     let Some(edge) = edge else { return false };
     match edge.kind() {
@@ -49,7 +50,7 @@ fn describes(edge: Option<&Hir>) -> bool {
     }
 }
 
-/// At most a few hundred characters: letters, digits, a word's characters. A negated set is wide.
+/// At most a few hundred characters: letters, digits, word characters. A negated set is wide.
 fn is_narrow(class: &Class) -> bool {
     match class {
         Class::Unicode(class) => class.iter().map(|range| u32::from(range.end()) - u32::from(range.start()) + 1).sum::<u32>() <= 512,
@@ -57,7 +58,7 @@ fn is_narrow(class: &Class) -> bool {
     }
 }
 
-/// Whether some set of characters is repeated: a single set is a search for one of them.
+/// Whether some set of characters is repeated; a single set searches for one character.
 fn repeats(hir: &Hir) -> bool {
     match hir.kind() {
         HirKind::Repetition(repetition) => repetition.max.is_none_or(|max| max > 1) || repeats(&repetition.sub),
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_values_are_told_from_searches() {
+    fn whole_values_are_distinguished_from_searches() {
         for open in ["[a-z]+", "[a-z0-9]([-a-z0-9]*[a-z0-9])?", "^[a-z]+", "[0-9]+$", "[0-9]+(\\.[0-9]+)?", "\\d+", "^v\\d+"] {
             assert!(is_unanchored(open), "{open}");
         }

@@ -1,9 +1,9 @@
-//! Character classes by the names that Go knows: a name comes in, a set of code points goes out.
+//! Character classes by their names in Go.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
-/// `\d`, `\s`, `\w` and their negations, by the letter after the backslash. Go's are ASCII.
+/// `\d`, `\s`, `\w` and their negations, by the letter after the backslash. In Go they are ASCII.
 pub(super) fn perl(letter: u8) -> Option<(ClassUnicode, bool)> {
     let ranges: &[(char, char)] = match letter.to_ascii_lowercase() {
         b'd' => &[('0', '9')],
@@ -14,7 +14,7 @@ pub(super) fn perl(letter: u8) -> Option<(ClassUnicode, bool)> {
     Some((of(ranges), letter.is_ascii_uppercase()))
 }
 
-/// `[:alpha:]` and its kin; the name comes without its colons and without the `^` of a negation.
+/// POSIX classes such as `[:alpha:]`; the name comes without colons and without the `^` of a negation.
 pub(super) fn posix(name: &str) -> Option<ClassUnicode> {
     let ranges: &[(char, char)] = match name {
         "alnum" => &[('0', '9'), ('A', 'Z'), ('a', 'z')],
@@ -42,7 +42,7 @@ pub(super) fn unicode(name: &str) -> Option<ClassUnicode> {
     match key.as_str() {
         "any" => return Some(of(&[('\0', char::MAX)])),
         "ascii" => return Some(of(&[('\0', '\x7f')])),
-        // Surrogates can't stand in a string.
+        // Surrogates can't occur in a string.
         "cs" | "surrogate" => return Some(ClassUnicode::empty()),
         "assigned" => {
             let mut class = property("gc=Cn")?;
@@ -117,7 +117,7 @@ const CATEGORIES: &[(&str, &[&str])] = &[
     ("Zs", &["spaceseparator"]),
 ];
 
-/// The scripts of Unicode 15, which Go's tables hold.
+/// The scripts of Unicode 15, as in Go's tables.
 const SCRIPTS: &str = "Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian Avestan Balinese Bamum Bassa_Vah Batak \
 Bengali Bhaiksuki Bopomofo Brahmi Braille Buginese Buhid Canadian_Aboriginal Carian Caucasian_Albanian Chakma Cham \
 Cherokee Chorasmian Common Coptic Cuneiform Cypriot Cypro_Minoan Cyrillic Deseret Devanagari Dives_Akuru Dogra \

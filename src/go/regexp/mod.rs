@@ -1,6 +1,6 @@
-//! Patterns: the text of a `pattern` comes in; a matcher and an automaton with Go's meaning go out.
+//! Regular expressions with Go's meaning: a matcher and an automaton for the text of a `pattern`.
 //!
-//! A pattern is searched for anywhere in the string, as Go's `MatchString` does.
+//! A pattern may match anywhere in the string, as with Go's `MatchString`.
 
 mod alphabet;
 mod anchor;
@@ -17,29 +17,30 @@ use std::sync::{Arc, OnceLock};
 use regex_automata::meta;
 use regex_syntax::hir::Hir;
 
-use crate::go::bounded_cache::Memo;
+use crate::go::bounded_cache::BoundedCache;
 
 pub(crate) use alphabet::{Alphabet, Letter};
 pub(crate) use walk::{DEAD, MATCHED, Walk, WalkState};
 
 use nfa::Nfa;
 
-/// A pattern that expands to more is not analysed. The largest in the wild have some thousands.
+/// Patterns that expand to more states aren't analysed. The largest real ones have a few thousand.
 const MAX_SIZE: u64 = 25_000;
-/// Above it the compiled matcher is not worth its memory, and the automaton itself is run.
+/// For larger automata the compiled matcher isn't worth its memory, and the automaton itself is run.
 const MATCHER_LIMIT: usize = 1 << 20;
-/// A matcher is worth its making only for a large pattern, a long text or the texts after the first few: else the automaton is run.
+/// Compiling a matcher pays off only for a large pattern, a long text, or after the first few texts; otherwise the automaton is
+/// run.
 const SMALL_SIZE: usize = 500;
 const SHORT_TEXT: usize = 256;
 const FEW_TEXTS: usize = 8;
-/// States of all patterns that a thread remembers; each counts a thousand more for what is built of it.
+/// How many states of all patterns a thread caches; each pattern counts a thousand more for what is built from it.
 const REMEMBERED: usize = 400_000;
 
 thread_local! {
-    static KNOWN: Memo<String, Result<Pattern, PatternError>> = Memo::new(REMEMBERED);
+    static KNOWN: BoundedCache<String, Result<Pattern, PatternError>> = BoundedCache::new(REMEMBERED);
 }
 
-/// A regular expression as the server reads it. Cheap to clone; matcher and automaton are built when first needed.
+/// A regular expression as the server reads it. Cheap to clone; the matcher and automaton are built on first use.
 #[derive(Clone)]
 pub struct Pattern(Arc<Inner>);
 
@@ -57,16 +58,16 @@ struct Inner {
 /// Why a pattern can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// The server refuses the CRD; `reason` is Go's wording behind `error parsing regexp: `.
+    /// The server refuses the CRD; `reason` is Go's message after `error parsing regexp: `.
     #[error("error parsing regexp: {reason}")]
     GoRefuses { reason: String, offset: usize },
-    /// The server takes it, but nothing is known here about what it matches.
+    /// The server accepts it, but its meaning isn't known here.
     #[error("the pattern is not analysed: {reason}")]
     NotAnalysed { reason: String },
 }
 
 impl Pattern {
-    /// Reads a pattern, or finds it among those that this thread has read.
+    /// Parses a pattern, or finds it among those that this thread has cached.
     pub fn new(text: &str) -> Result<Pattern, PatternError> {
         KNOWN.with(|known| {
             known.get(text, |answer| 1_000 + answer.as_ref().map_or(text.len(), |pattern| pattern.0.size), || Self::read(text))
@@ -93,12 +94,12 @@ impl Pattern {
         &self.0.text
     }
 
-    /// Whether the pattern reads like a description of the whole value and is searched for anywhere in it.
+    /// Whether the pattern looks like a description of the whole value although it may match anywhere in it.
     pub fn is_unanchored(&self) -> bool {
         anchor::is_open(&self.0.hir)
     }
 
-    /// Whether the pattern matches somewhere in `text`, in time linear in it.
+    /// Whether the pattern matches somewhere in `text`, in linear time.
     pub fn is_match(&self, text: &str) -> bool {
         let slight = self.0.size <= SMALL_SIZE && text.len() <= SHORT_TEXT && self.0.matcher.get().is_none();
         if slight && self.0.texts.fetch_add(1, Ordering::Relaxed) < FEW_TEXTS {
@@ -123,8 +124,8 @@ impl Pattern {
         made.as_ref()
     }
 
-    /// What matches, from left to right, as Go's `FindAllString` returns it: greedily, since laziness is not kept.
-    /// `None` if the pattern is too large for that.
+    /// The matches from left to right, like Go's `FindAllString`: always greedy, because laziness isn't kept. Returns `None` if the
+    /// pattern is too large for that.
     pub fn find_all(&self, text: &str) -> Option<Vec<std::ops::Range<usize>>> {
         let finder = self.0.finder.get_or_init(|| {
             let config = meta::Config::new()

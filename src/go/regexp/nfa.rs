@@ -1,6 +1,6 @@
-//! An expression comes in, a nondeterministic automaton over code points goes out.
+//! Compiles an expression into a nondeterministic automaton over code points.
 //!
-//! Code points, not bytes: lengths are counted in them, and a witness is built from them.
+//! Code points, not bytes: lengths are counted in them, and witnesses are built from them.
 
 use foldhash::HashMap;
 
@@ -11,19 +11,19 @@ pub type StateId = u32;
 #[derive(Debug)]
 pub struct Nfa {
     pub(super) states: Vec<State>,
-    /// Each a sorted list of ranges that don't touch.
+    /// Each is a sorted list of ranges that don't touch.
     pub(super) classes: Vec<Box<[(char, char)]>>,
     pub(super) start: StateId,
-    /// Every match begins at the start of the text.
+    /// Every match starts at the beginning of the text.
     pub(super) anchored: bool,
-    /// Looks at neighbours for words or line ends, not only at the ends of the text.
+    /// Needs the neighbouring characters for word boundaries or line ends, not only the ends of the text.
     pub(super) uses_words: bool,
     pub(super) uses_lines: bool,
 }
 
 #[derive(Debug)]
 pub(super) enum State {
-    /// One code point of the class leads on.
+    /// A code point of the class leads to the next state.
     Class {
         class: u32,
         next: StateId,
@@ -37,7 +37,7 @@ pub(super) enum State {
 }
 
 impl Nfa {
-    /// The number of states is at most about twice the size that Go's rules give the expression.
+    /// The number of states is at most about twice the size that Go computes for the expression.
     pub(super) fn new(hir: &Hir) -> Nfa {
         let looks = hir.properties().look_set();
         let mut builder = Builder::default();
@@ -128,7 +128,7 @@ impl Builder {
                 if let Some(State::Split(ways)) = self.states.get_mut(turn as usize) {
                     ways.push(body);
                 }
-                // One copy serves as the loop and as the last required turn, else nested loops double.
+                // One copy serves as the loop and as the last required repetition; otherwise nested loops would double.
                 match min {
                     0 => (turn, 0),
                     _ => (body, min - 1),

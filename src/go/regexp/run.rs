@@ -1,4 +1,4 @@
-//! One step of an automaton at a time: which states a code point leads to, given its neighbours.
+//! Runs an automaton step by step: which states a code point leads to, given its neighbours.
 
 use regex_syntax::hir::Look;
 
@@ -28,7 +28,7 @@ pub(super) fn is_word(c: char) -> bool {
 }
 
 impl Before {
-    /// The least that this automaton must remember of `c`, so that fewer states differ.
+    /// The least that this automaton must remember about `c`, to keep the number of states small.
     pub(super) fn of(nfa: &Nfa, c: char) -> Self {
         match c {
             '\n' if nfa.uses_lines => Before::Newline,
@@ -48,7 +48,7 @@ impl After {
     }
 }
 
-/// Whether the look holds between the two; `None` while what follows is not known yet.
+/// Whether the assertion holds between the two; `None` if the next code point isn't known yet.
 fn look_holds(look: Look, before: Before, after: After) -> Option<bool> {
     let ahead = |holds: bool| (after != After::Unknown).then_some(holds);
     let boundary = (before == Before::Word) != (after == After::Word);
@@ -59,17 +59,17 @@ fn look_holds(look: Look, before: Before, after: After) -> Option<bool> {
         Look::EndLF => ahead(matches!(after, After::End | After::Newline)),
         Look::WordAscii => ahead(boundary),
         Look::WordAsciiNegate => ahead(!boundary),
-        // No other look is ever made from Go's syntax.
+        // Go's syntax has no other assertions.
         _ => Some(false),
     }
 }
 
-/// Room for following empty transitions, reused from step to step.
+/// A buffer for following empty transitions, reused for every step.
 pub(super) struct Closure {
     seen: Vec<u32>,
     round: u32,
     pending: Vec<StateId>,
-    /// The states reached that wait for a code point, or for what follows.
+    /// The states reached that wait for a code point, or for the context after it.
     pub(super) reached: Vec<StateId>,
     pub(super) matched: bool,
 }
@@ -85,7 +85,7 @@ impl Closure {
         self.matched = false;
     }
 
-    /// Adds `from` and whatever it leads to without a code point.
+    /// Adds `from` and everything it leads to without a code point.
     pub(super) fn add(&mut self, nfa: &Nfa, from: StateId, before: Before, after: After) {
         self.pending.push(from);
         while let Some(id) = self.pending.pop() {
@@ -108,7 +108,7 @@ impl Closure {
     }
 }
 
-/// Whether the pattern matches somewhere in the text: the slow way, for what a compiled matcher is too large or too dear for.
+/// Whether the pattern matches somewhere in the text; slow, for patterns whose compiled matcher would be too large or expensive.
 pub(super) fn is_match(nfa: &Nfa, text: &str) -> bool {
     let mut now = Closure::new(nfa);
     let mut before = Before::Nothing;

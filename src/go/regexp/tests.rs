@@ -11,13 +11,13 @@ fn refusal(text: &str) -> String {
     }
 }
 
-/// The matcher and the automaton agree, and say what is expected.
+/// Checks that the matcher and the automaton agree, and give the expected results.
 fn says(pattern: &str, matching: &[&str], other: &[&str]) {
     let pattern = reads(pattern);
     for (texts, expected) in [(matching, true), (other, false)] {
         for text in texts {
             assert_eq!(pattern.is_match(text), expected, "{pattern:?} on {text:?}");
-            // A pattern may be too large for one.
+            // The pattern may be too large for a matcher.
             let matched = pattern.matcher().map_or(expected, |matcher| matcher.is_match(*text));
             assert_eq!(matched, expected, "matcher of {pattern:?} on {text:?}");
             assert_eq!(run::is_match(pattern.nfa(), text), expected, "automaton of {pattern:?} on {text:?}");

@@ -1,4 +1,4 @@
-//! An automaton and an alphabet come in; the states of its determinised form are made as they are walked into.
+//! Determinises an automaton lazily over an alphabet, state by state as they are reached.
 
 use std::rc::Rc;
 
@@ -12,9 +12,9 @@ use super::run::{After, Before, Closure};
 /// A state of one walk.
 pub type WalkState = u32;
 
-/// The pattern has matched; whatever follows, it stays matched.
+/// The pattern has matched, and stays matched whatever follows.
 pub const MATCHED: WalkState = 0;
-/// The pattern can't match any more, whatever follows.
+/// The pattern can no longer match, whatever follows.
 pub const DEAD: WalkState = 1;
 
 const UNKNOWN: WalkState = WalkState::MAX;
@@ -22,7 +22,7 @@ const UNKNOWN: WalkState = WalkState::MAX;
 /// A pattern, determinised step by step.
 pub struct Walk<'p> {
     nfa: &'p Nfa,
-    /// Where this pattern's classes begin among the sets of the alphabet.
+    /// Where this pattern's classes start among the sets of the alphabet.
     first_set: usize,
     letters: usize,
     closure: Closure,
@@ -32,7 +32,7 @@ pub struct Walk<'p> {
     /// By state and letter.
     steps: Vec<WalkState>,
     ends: Vec<Option<bool>>,
-    /// Automaton states visited so far: the cost of the walk.
+    /// Automaton states visited so far, as the cost of the walk.
     pub work: usize,
 }
 
@@ -58,7 +58,7 @@ impl<'p> Walk<'p> {
         sets
     }
 
-    /// A walk; the pattern's sets begin at `first_set` in the alphabet.
+    /// Starts a walk; the pattern's sets start at `first_set` in the alphabet.
     pub fn new(pattern: &'p Pattern, alphabet: &Alphabet, first_set: usize) -> Self {
         let nfa = pattern.nfa();
         let nothing = Key { states: Rc::new([]), before: Before::Other };
@@ -71,7 +71,7 @@ impl<'p> Walk<'p> {
             letters,
             closure: Closure::new(nfa),
             next: Closure::new(nfa),
-            // The first two are not looked up: matched, and dead.
+            // The first two are special: matched, and dead.
             states: vec![nothing.clone(), nothing],
             index: HashMap::new(),
             steps,
@@ -135,7 +135,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Resolves what waited for the next code point, or for the end.
+    /// Resolves assertions that waited for the next code point, or for the end.
     fn look_ahead(&mut self, from: WalkState, after: After) {
         self.closure.clear();
         let Some(key) = self.states.get(from as usize) else {

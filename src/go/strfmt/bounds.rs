@@ -1,5 +1,5 @@
-//! A format comes in, two regular sets go out: one inside it and one around it. Where they are the same the
-//! format is decided exactly; else a search looks inside for a witness and around for a proof that there is none.
+//! Approximates a format by two regular sets: one inside it and one around it. If they are equal, the format is decided exactly;
+//! otherwise a search looks inside for a witness and around for a proof that there is none.
 
 use std::sync::OnceLock;
 
@@ -8,15 +8,15 @@ use crate::go::regexp::Pattern;
 
 #[derive(Debug)]
 pub struct Bounds {
-    /// Everything in here is valid.
+    /// Every string in this set is valid.
     pub inner: Bound,
-    /// Nothing outside of it is valid.
+    /// No string outside this set is valid.
     pub outer: Bound,
     /// Both are the same.
     pub exact: bool,
 }
 
-/// A set of strings: the pattern matches, the other doesn't, and it is not too long.
+/// A set of strings: one pattern matches, the other doesn't, and the length is limited.
 #[derive(Debug, Clone)]
 pub struct Bound {
     pub matches: Pattern,

@@ -1,4 +1,4 @@
-//! The formats that end in a check digit: ISBN and credit cards.
+//! Formats that end in a check digit: ISBN and credit cards.
 
 use super::Format;
 use super::bounds::{Bound, Bounds};
@@ -7,7 +7,7 @@ fn is_separator(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\x0c' | '\r' | ' ' | '-')
 }
 
-/// The digits of the string, if nothing but digits is left when `skip` is taken out; `X` in the last place is ten.
+/// The digits of the string, if only digits remain after removing `skip`; `X` in the last place is ten.
 fn digits(text: &str, skip: impl Fn(char) -> bool, count: usize, last_x: bool) -> Option<Vec<u32>> {
     let mut digits = Vec::with_capacity(count);
     for c in text.chars().filter(|c| !skip(*c)) {
@@ -38,7 +38,7 @@ pub(super) fn is_isbn13(text: &str) -> bool {
     })
 }
 
-/// Whatever is not a digit is skipped; the issuer's prefix and length must be known, and the Luhn sum right.
+/// Ignores everything that isn't a digit; the issuer's prefix and length must be known, and the Luhn sum correct.
 pub(super) fn is_credit_card(text: &str) -> bool {
     let bare: String = text.chars().filter(char::is_ascii_digit).take(17).collect();
     let number = |from: usize, to: usize| bare.get(from..to).and_then(|s| s.parse::<u32>().ok());
@@ -62,7 +62,7 @@ pub(super) fn is_credit_card(text: &str) -> bool {
     known && digits.enumerate().map(luhn).sum::<u32>() % 10 == 0
 }
 
-/// Inside: some that are valid. Around: the right number of digits.
+/// Inner: some valid strings. Outer: strings with the right number of digits.
 pub(super) fn bounds(format: Format) -> Bounds {
     let isbn10 = "^[\\s-]*(?:[0-9][\\s-]*){9}[0-9X][\\s-]*$";
     let isbn13 = "^[\\s-]*(?:[0-9][\\s-]*){13}$";

@@ -1,5 +1,4 @@
-//! Formats: a `format` comes in; which strings the server takes for it goes out, as a check and as bounds that a
-//! search can walk.
+//! String formats: which strings the server accepts for a `format`, as a check and as bounds for a search.
 
 mod bounds;
 mod checksum;
@@ -13,7 +12,7 @@ use crate::go::url::Url;
 
 pub use bounds::{Bound, Bounds};
 
-/// A format of strings that the server validates. Any other value of `format` is ignored.
+/// A string format that the server validates. Other values of `format` are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Format {
     BsonObjectId,
@@ -44,7 +43,7 @@ pub enum Format {
     Uuid5,
 }
 
-/// By name, dashes left out.
+/// By name, without dashes.
 const NAMES: &[(&str, Format)] = &[
     ("bsonobjectid", Format::BsonObjectId),
     ("byte", Format::Byte),
@@ -78,8 +77,8 @@ const NAMES: &[(&str, Format)] = &[
 const COUNT: usize = NAMES.len();
 
 impl Format {
-    /// The format of a string node, or of one without a type. `None`: the server ignores it.
-    /// Dashes don't count: `date-time` and `datetime` are the same.
+    /// The format of a string schema, or of one without a type. `None`: the server ignores it. Dashes don't matter: `date-time` and
+    /// `datetime` are the same.
     pub fn of(name: &str) -> Option<Format> {
         let bare = name.bytes().filter(|b| *b != b'-');
         NAMES.iter().find(|(known, _)| known.bytes().eq(bare.clone())).map(|&(_, format)| format)
@@ -90,7 +89,7 @@ impl Format {
         NAMES.iter().map(|&(_, format)| format)
     }
 
-    /// Whether the server takes the string.
+    /// Whether the server accepts the string.
     pub fn is_valid(self, text: &str) -> bool {
         match self {
             Format::Password => true,
@@ -106,13 +105,13 @@ impl Format {
         }
     }
 
-    /// Known by what the formats are, where no pattern shows it: each valid string is valid for the other too.
+    /// Whether every string valid for this format is also valid for the other; for pairs where patterns can't show it.
     pub fn implies(self, other: Format) -> bool {
         let isbn = matches!(self, Format::Isbn10 | Format::Isbn13) && other == Format::Isbn;
         self == other || isbn || other == Format::Password
     }
 
-    /// The pattern that says exactly the same, if there is one; a limit on the length may belong to it.
+    /// The equivalent pattern, if there is one; it may include a length limit.
     pub fn exact(self) -> Option<&'static Bound> {
         let bounds = self.bounds();
         bounds.exact.then_some(&bounds.outer)
@@ -123,7 +122,7 @@ impl Format {
         bounds::of(self)
     }
 
-    /// A string that shows what the format is about.
+    /// A typical string of the format.
     pub fn example(self) -> &'static str {
         match self {
             Format::BsonObjectId => "507f1f77bcf86cd799439011",
@@ -154,7 +153,7 @@ impl Format {
     }
 }
 
-/// A pattern of our own, which is known to be well-formed.
+/// A built-in pattern, known to be well-formed.
 fn own(text: &str) -> Pattern {
     Pattern::new(text).unwrap_or_else(|error| unreachable!("{text}: {error}"))
 }

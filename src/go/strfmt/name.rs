@@ -1,4 +1,4 @@
-//! The forms of names that Kubernetes requires, with the server's text for what is wrong.
+//! Checks the forms of names that Kubernetes requires, with the server's error messages.
 
 use std::borrow::Cow;
 
@@ -13,14 +13,14 @@ fn is_lower_alphanumeric(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit()
 }
 
-/// `[a-z0-9]([-a-z0-9]*[a-z0-9])?`
+/// Matches `[a-z0-9]([-a-z0-9]*[a-z0-9])?`.
 fn is_label_text(text: &str) -> bool {
     text.starts_with(is_lower_alphanumeric)
         && text.ends_with(is_lower_alphanumeric)
         && text.chars().all(|c| c == '-' || is_lower_alphanumeric(c))
 }
 
-/// Dot-separated labels, without a limit for each.
+/// Dot-separated labels, without a length limit for each.
 pub fn subdomain(text: &str) -> Option<String> {
     if text.len() > SUBDOMAIN_LENGTH {
         return Some(too_long(SUBDOMAIN_LENGTH));
@@ -33,7 +33,7 @@ pub fn subdomain(text: &str) -> Option<String> {
     })
 }
 
-/// One label, as a namespace is.
+/// A single label, such as a namespace.
 pub fn label(text: &str) -> Option<String> {
     if text.len() > LABEL_LENGTH {
         return Some(too_long(LABEL_LENGTH));
@@ -45,7 +45,7 @@ pub fn label(text: &str) -> Option<String> {
     })
 }
 
-/// A label that starts with a letter, as a kind in lower case must be.
+/// A label that starts with a letter, as required for a kind in lower case.
 pub fn letter_label(text: &str) -> Option<String> {
     if text.len() > LABEL_LENGTH {
         return Some(too_long(LABEL_LENGTH));
@@ -57,7 +57,7 @@ pub fn letter_label(text: &str) -> Option<String> {
     })
 }
 
-/// A name that is one segment of a request's path.
+/// A name that is one segment of a URL path.
 pub fn path_segment(text: &str) -> Option<String> {
     match text {
         "." | ".." => Some(format!("may not be '{text}'")),
@@ -65,22 +65,22 @@ pub fn path_segment(text: &str) -> Option<String> {
     }
 }
 
-/// The start of a name that the server completes, which may end in a dash.
+/// The prefix of a generated name, which may end with a dash.
 pub fn subdomain_prefix(text: &str) -> Option<String> {
     subdomain(&without_trailing_dash(text))
 }
 
-/// The start of a label.
+/// The prefix of a generated label.
 pub fn label_prefix(text: &str) -> Option<String> {
     label(&without_trailing_dash(text))
 }
 
-/// The start of a label that starts with a letter.
+/// The prefix of a generated label that starts with a letter.
 pub fn letter_label_prefix(text: &str) -> Option<String> {
     letter_label(&without_trailing_dash(text))
 }
 
-/// Go's `maskTrailingDash`: a dash at the end and the character before it are checked as if they were the letter `a`.
+/// Like Go's `maskTrailingDash`: a dash at the end and the character before it are checked as if they were the letter `a`.
 fn without_trailing_dash(text: &str) -> Cow<'_, str> {
     match text.strip_suffix('-').and_then(|rest| rest.char_indices().next_back().map(|(at, _)| &rest[..at])) {
         Some(start) => Cow::Owned(format!("{start}a")),
@@ -88,7 +88,7 @@ fn without_trailing_dash(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The start of a segment of a request's path.
+/// The prefix of a generated URL path segment.
 pub fn path_segment_prefix(text: &str) -> Option<String> {
     text.chars().find(|c| matches!(c, '/' | '%')).map(|c| format!("may not contain '{c}'"))
 }
@@ -101,7 +101,7 @@ pub fn names_version(text: &str) -> bool {
     }
 }
 
-/// A key of labels and annotations: an optional subdomain and `/`, then a name.
+/// A key of a label or annotation: an optional subdomain and `/`, then a name.
 pub fn qualified(text: &str) -> Option<String> {
     let (prefix, name) = match text.split_once('/') {
         Some((prefix, name)) => (Some(prefix), name),

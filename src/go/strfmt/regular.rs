@@ -1,9 +1,9 @@
-//! The formats that a regular expression says, or almost says.
+//! Formats that are, or are almost, regular expressions.
 
 use super::Format;
 use super::bounds::{Bound, Bounds};
 
-/// The regular expression of a format that is one. `.*` for those that are not.
+/// The regular expression of a format that has one; `.*` otherwise.
 pub(super) fn pattern(format: Format) -> String {
     let hex = "[0-9a-fA-F]";
     let uuid = |version: &str, variant: &str| format!("^{hex}{{8}}-?{hex}{{4}}-?{version}{hex}{{3}}-?{variant}{hex}{{3}}-?{hex}{{12}}$");
@@ -20,7 +20,7 @@ pub(super) fn pattern(format: Format) -> String {
             format!("^(?:{v4}|(?:{v6})/0*(?:[0-9]{{1,2}}|1[01][0-9]|12[0-8]))$")
         }
         Format::Date => format!("^(?:{})$", date()),
-        // Behind the zone another `t` may follow, and then anything: the server looks at the first two parts only.
+        // After the time zone another `t` and anything else may follow, because the server looks at the first two parts only.
         Format::DateTime => {
             let time = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]";
             let zone = "(?:[zZ]|[+-][0-9]{2}:[0-9]{2})";
@@ -39,7 +39,7 @@ pub(super) fn pattern(format: Format) -> String {
                 groups.map(|more| format!("{hex}{{{width}}}(?:{by}{hex}{{{width}}}){{{more}}}")).join("|")
             };
             let (bytes, pairs) = ([5, 7, 19], [2, 3, 9]);
-            // Without separators since Go 1.26.
+            // Without separators, since Go 1.26.
             let bare = format!("{hex}{{12}}|{hex}{{16}}|{hex}{{40}}");
             format!("^(?:{}|{}|{}|{bare})$", with(":", 2, bytes), with("-", 2, bytes), with("\\.", 4, pairs))
         }
@@ -58,7 +58,7 @@ pub(super) fn pattern(format: Format) -> String {
 
 const NAME: &str = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?";
 const OCTET: &str = "(?:[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])";
-/// As Go read addresses before 1.17: any number of leading zeros.
+/// How Go parsed addresses before 1.17: any number of leading zeros.
 const SLOPPY_OCTET: &str = "0*(?:[0-9]{1,2}|1[0-9]{2}|2[0-4][0-9]|25[0-5])";
 const SLOPPY_GROUP: &str = "0*[0-9a-fA-F]{1,4}";
 
@@ -95,7 +95,7 @@ fn groups(group: &str, count: usize) -> String {
     }
 }
 
-/// A day that exists, leap years included.
+/// An existing date, including leap years.
 fn date() -> String {
     let long = "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])";
     let short = "(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)";
@@ -105,7 +105,7 @@ fn date() -> String {
     format!("[0-9]{{4}}-(?:{long}|{short}|{february})|{leap}")
 }
 
-/// Units of a duration that may go on: `hours`, `seconds`.
+/// Duration units that may be prefixes of a word: `hours`, `seconds`.
 const PREFIXES: &[&str] = &["nano", "micro", "milli", "sec", "min", "hour", "day", "week"];
 
 pub(super) fn duration_bounds() -> Bounds {
@@ -123,19 +123,19 @@ pub(super) fn duration_bounds() -> Bounds {
         let number = format!("(?:[0-9]{digits}(?:\\.[0-9]{many})?|\\.[0-9]{digits})");
         format!("^[-+]?(?:0|(?:{number}(?:[nuµμm]?s|[mh])){times})$")
     };
-    // Numbers of up to 18 digits fit 64 bits; five digits of hours, nine times, stay below Go's limit too.
+    // Numbers of up to 18 digits fit 64 bits; five digits of hours, nine times, also stay below Go's limit.
     let inner = format!("{loose}|{}", go("{1,5}", "{0,9}", "{1,9}"));
     let outer = format!("{loose}|{}", go("+", "*", "+"));
     Bounds::between(Bound::matching(&inner).avoiding("[0-9]{19}"), Bound::matching(&outer))
 }
 
-/// The server's expression counts characters, then the length in bytes of the whole and of each label is limited.
+/// The server's regular expression counts characters, and then the length in bytes of the whole and of each label is limited.
 pub(super) fn is_hostname(text: &str) -> bool {
     text.len() <= 255 && text.split('.').all(|label| label.len() <= 63) && super::bounds::of(Format::Hostname).outer.holds(text)
 }
 
 pub(super) fn hostname_bounds() -> Bounds {
-    // Inside: ASCII only, where a character is a byte and the limits can be written down.
+    // Inner: only ASCII, where a character is a byte and the limits can be expressed.
     let (ascii, ascii_letter) = ("a-zA-Z0-9$+<=>^`|~", "a-zA-Z");
     let (all, letter) = ("a-zA-Z0-9\\p{S}\\p{L}", "a-zA-Z\\p{L}");
     let host = |c: &str, letter: &str, single: &str| format!("^(?:{single}|(?:[{c}](?:[{c}-]{{0,61}}[{c}])?\\.)+[{letter}]{{2,63}})$");
@@ -167,6 +167,6 @@ pub(super) fn uri_bounds() -> Bounds {
     let lax_host = "[^\\x00-\\x1f\\x7f/?@]*";
     let with = |host: &str| format!("{scheme}//{user}(?:{host})(?:/{path})?{query}");
     let all = |host: &str| format!("^(?:\\*|/{path}{query}|{opaque}|{rooted}|{})$", with(host));
-    // Around: any host, for the IPv6 literals and the colons that depend on the scheme.
+    // Outer: any host, because of IPv6 literals and the colons that depend on the scheme.
     Bounds::between(Bound::matching(&all(&host)), Bound::matching(&all(lax_host)))
 }

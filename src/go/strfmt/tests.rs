@@ -129,7 +129,7 @@ fn addresses() {
     says(
         "hostname",
         &["a", "a.example.com", "éé", "w-1", "a-", "1", "a-b.b-c-d.de", "$"],
-        // In a single label a hyphen may only be the second character.
+        // In a single label, a hyphen may only be the second character.
         &["", "-", "a_b..", "a-b-c", "web-1", "a.b", "a.b.c1", "-a.com", "a.-b.com", ".com", "a.com."],
     );
     let long = "a".repeat(63);
@@ -277,7 +277,7 @@ fn codes() {
     says("uuid5", &["01234567-89ab-5def-9123-456789abcdef"], &["01234567-89ab-4def-8123-456789abcdef"]);
 }
 
-/// Strings near the formats: pieces of valid ones, shuffled.
+/// Strings similar to the formats: pieces of valid ones, shuffled.
 fn near() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "a",

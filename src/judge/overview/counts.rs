@@ -1,4 +1,4 @@
-//! The counts that every format states.
+//! The counts that every format shows.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::judge::finding::{Class, Finding, Severity, Status};
 
 use super::{Group, gather};
 
-/// Groups, and the findings in them.
+/// The number of groups, and of the findings in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Count {
     pub changes: usize,
@@ -19,7 +19,7 @@ impl Count {
         self.places += group.members.len();
     }
 
-    /// `3 errors in 12 places`; the places are left out where each has one.
+    /// `3 errors in 12 places`; places are omitted if each has one.
     fn text(self, word: &str) -> Option<String> {
         let said = plural(self.changes, word);
         match self {
@@ -30,19 +30,19 @@ impl Count {
     }
 }
 
-/// How many changes, and other findings, a report has. A finding that was there before, and one that is waived, counts only as that;
-/// a break counts as a break even if it is waived.
+/// How many changes and other findings a report has. Pre-existing and waived findings are counted only as such, but a break counts
+/// as a break even if it is waived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Counts {
     pub breaking: Count,
     pub compatible: Count,
-    /// What isn't a change, by severity.
+    /// Findings that aren't changes, by severity.
     pub errors: Count,
     pub warnings: Count,
     pub notes: Count,
     /// Changes of documentation, metadata or spelling.
     pub documentation: Count,
-    /// Breaks, and other findings, that waivers or the baseline accept.
+    /// Breaks and other findings that waivers or the baseline accept.
     pub waived: Count,
     #[serde(rename = "preExisting")]
     pub pre_existing: Count,
@@ -75,7 +75,7 @@ impl Counts {
         format!("{} in {}", plural(self.breaking.changes, "breaking change"), plural(self.breaking.places, "place"))
     }
 
-    /// One sentence that every format for people has: what there is, worst first.
+    /// One sentence for every format that people read: all counts, worst first.
     pub fn text(&self) -> String {
         let breaking = (self.breaking.changes > 0).then(|| self.breaking_text());
         let parts = [
@@ -90,14 +90,14 @@ impl Counts {
         if said.is_empty() { format!("no findings{accepted}") } else { format!("{}{accepted}", said.join(", ")) }
     }
 
-    /// Only what changed, for those who don't judge it; nothing without a change.
+    /// Only the changes, for readers who don't judge them; `None` without a change.
     pub fn changes_text(&self) -> Option<String> {
         let breaking = (self.breaking.changes > 0).then(|| self.breaking_text());
         let said: Vec<String> = [breaking, self.compatible.text("compatible change")].into_iter().flatten().collect();
         (!said.is_empty()).then(|| said.join(", "))
     }
 
-    /// What a short report leaves out; nothing if it leaves out nothing.
+    /// What a short report leaves out; `None` if nothing.
     pub fn hidden_text(&self) -> Option<String> {
         let part = |count: Count, word: &str, of: &str| (count.places > 0).then(|| plural(count.places, word) + of);
         let parts = [
@@ -110,7 +110,7 @@ impl Counts {
     }
 }
 
-/// A break is one change, accepted in some of its places or not.
+/// A break is one change, even if it is accepted in some of its places.
 fn breaking(findings: &[Finding]) -> Count {
     let breaks = findings.iter().filter(|f| f.class == Some(Class::SemanticBreaking) && f.status != Status::PreExisting);
     let groups: std::collections::HashSet<&str> = breaks.clone().map(|finding| &*finding.group).collect();

@@ -1,4 +1,4 @@
-//! One edit with all its places.
+//! A group of findings: one edit with all its places.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,14 +7,14 @@ use crate::judge::finding::{Class, Finding, Severity, Status};
 use crate::judge::rule::Family;
 use crate::model::fact::{Affected, Certainty};
 
-/// What a group is to a reader, in the order in which groups are shown.
+/// The category of a group, in the order in which groups are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
-    /// Somebody is hurt, or an API server rejects the CRD.
+    /// Someone is affected, or an API server rejects the CRD.
     Break,
-    /// An error or a warning about something other than a change.
+    /// An error or warning that isn't about a change.
     Problem,
-    /// An error or a warning of a guideline or convention.
+    /// An error or warning of a guideline or convention.
     Guideline,
     Compatible,
     Note,
@@ -22,7 +22,7 @@ pub enum Section {
     Quiet,
 }
 
-/// The worst that a group does, worst first.
+/// The worst effect of a group, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Harm {
     /// Values are lost.
@@ -31,7 +31,7 @@ pub enum Harm {
     Crd,
     /// Requests, or updates of stored objects, are rejected.
     Requests,
-    /// The same manifest has another effect.
+    /// The same manifest has a different effect.
     Behaviour,
     /// Server-side apply merges differently.
     Merge,
@@ -54,7 +54,7 @@ impl Harm {
         by_harm.into_iter().find(|(affected, _)| finding.affects.contains(*affected)).map_or(Harm::None, |(_, harm)| harm)
     }
 
-    /// What happens to whom.
+    /// Says what happens to whom.
     pub fn text(self) -> &'static str {
         match self {
             Harm::Data => "data is lost",
@@ -73,13 +73,13 @@ impl Harm {
 pub struct Group<'r> {
     /// `group` of its findings.
     pub id: &'r str,
-    /// The example that stands for all: the gravest, with a proof, at the shortest path.
+    /// The representative finding: the most severe one, with a proof, at the shortest path.
     pub lead: &'r Finding,
-    /// Every place, the lead's too, by CRD, version and path.
+    /// Every place, including the lead's, by CRD, version and path.
     pub members: Vec<&'r Finding>,
     pub section: Section,
     pub harm: Harm,
-    /// What follows from this group alone.
+    /// Findings that follow from this group alone.
     pub consequences: Vec<Group<'r>>,
 }
 
@@ -109,12 +109,12 @@ impl<'r> Group<'r> {
         rank(self).cmp(&rank(other)).then_with(|| self.lead.coordinates().cmp(&other.lead.coordinates()))
     }
 
-    /// The gravest severity of its findings.
+    /// The highest severity of its findings.
     pub fn severity(&self) -> Severity {
         self.lead.severity
     }
 
-    /// The same for all its findings.
+    /// The status, which is the same for all its findings.
     pub fn status(&self) -> Status {
         self.lead.status
     }
@@ -142,12 +142,13 @@ impl<'r> Group<'r> {
         self.members.iter().map(|finding| &*finding.path).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// How many fields it changes; the same path in two CRDs is two, in two versions of one it is one.
+    /// How many fields it changes; the same path in two CRDs counts twice, in two versions of one CRD once.
     pub fn fields(&self) -> usize {
         self.members.iter().map(|finding| (&*finding.crd, &*finding.path)).collect::<BTreeSet<_>>().len()
     }
 
-    /// What a waiver names to accept all of it and nothing else. Several places of what isn't a change have none in common.
+    /// The fingerprint that a waiver needs to accept the whole group and nothing else. Several places of something that isn't a
+    /// change have none in common.
     pub fn fingerprint(&self) -> Option<&'r str> {
         match (&*self.members, self.class()) {
             ([one], _) => Some(&one.fingerprint),
@@ -156,7 +157,7 @@ impl<'r> Group<'r> {
         }
     }
 
-    /// The conversion manifests that cover all of it; nothing if one place isn't covered.
+    /// The conversion manifests that cover the whole group; `None` if one place isn't covered.
     pub fn conversions(&self) -> Option<BTreeSet<&'r str>> {
         self.members.iter().map(|finding| finding.conversion.as_deref()).collect()
     }
@@ -168,7 +169,7 @@ impl<'r> Group<'r> {
         self.members.iter().all(|finding| of(finding) == Some(first)).then_some(first)
     }
 
-    /// The different edits: one, or several for an embedded type; most places first.
+    /// The different edits: one, or several for an embedded type; those with the most places first.
     pub fn edits(&self) -> Vec<EmbeddedEdit<'r>> {
         let mut edits: BTreeMap<_, EmbeddedEdit<'r>> = BTreeMap::new();
         for &finding in &self.members {

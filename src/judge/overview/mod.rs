@@ -1,7 +1,7 @@
-//! What a report says once: groups of findings in the order in which people should read them, and the counts that every format states.
+//! The overview of a report: groups of findings in reading order, and the counts that every format shows.
 //!
-//! A group is one edit with all the places it was made at. What follows from a group is listed under it. Every format asks
-//! [`Report::overview`](super::report::Report::overview), so that all of them say the same.
+//! A group is one edit with all the places where it was made. Its consequences are listed under it. Every format uses
+//! [`Report::overview`](super::report::Report::overview), so that all of them agree.
 
 mod counts;
 mod group;
@@ -14,12 +14,12 @@ use crate::judge::finding::{Finding, Severity, Status};
 pub use counts::{Counts, plural};
 pub use group::{EmbeddedEdit, Group, Harm, Section};
 
-/// What is shown of a report.
+/// The part of a report that is shown.
 #[derive(Debug)]
 pub struct Overview<'r> {
-    /// Worst first: breaks by harm and reach, then what else is wrong, then compatible changes, then notes.
+    /// Worst first: breaks by harm and reach, then other problems, then compatible changes, then notes.
     pub groups: Vec<Group<'r>>,
-    /// What follows from several groups together: no conversion is defined, the version has to move.
+    /// Consequences of several groups together: no conversion is defined, the version must be raised.
     pub shared: Vec<Group<'r>>,
 }
 
@@ -35,7 +35,7 @@ impl<'r> Overview<'r> {
             }
         }
         let severities: Vec<Severity> = groups.iter().map(|group| group.severity()).collect();
-        // What is graver than its causes, or whose causes aren't shown, is shown by itself.
+        // A consequence that is more severe than its causes, or whose causes aren't shown, is shown separately.
         let causes_of = |finding: &Finding| -> BTreeSet<usize> {
             let index = |cause: &String| by_fingerprint.get(cause.as_str()).copied();
             let explains = |index: &usize| severities.get(*index).is_some_and(|severity| *severity >= finding.severity);
@@ -62,12 +62,12 @@ impl<'r> Overview<'r> {
         Overview { groups, shared }
     }
 
-    /// Every group, consequences too.
+    /// Every group, including consequences.
     pub fn all(&self) -> impl Iterator<Item = &Group<'r>> {
         self.groups.iter().flat_map(|group| std::iter::once(group).chain(&group.consequences)).chain(&self.shared)
     }
 
-    /// The groups that break somebody or that an API server rejects, worst first.
+    /// The groups that affect someone or that an API server rejects, worst first.
     pub fn breaks(&self) -> impl Iterator<Item = &Group<'r>> {
         self.groups.iter().filter(|group| group.section == Section::Break)
     }

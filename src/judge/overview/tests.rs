@@ -1,4 +1,4 @@
-//! Two bundles, and what is said of them once.
+//! Tests of the groups that changes between two bundles form.
 
 use super::*;
 use crate::input::yaml::Span;
@@ -34,7 +34,7 @@ fn said(report: &Report) -> Vec<String> {
 }
 
 #[test]
-fn one_required_field_is_one_group_with_what_follows() {
+fn one_required_field_is_one_group_with_its_consequences() {
     let old = crd(&["v1", "v1beta1"], "properties: {size: {type: integer}}");
     let new = crd(&["v1", "v1beta1"], "required: [size], properties: {size: {type: integer}}");
     let report = report(&old, &new);

@@ -1,15 +1,15 @@
-//! A group in words: what changed, what that does, and where.
+//! Describes a group in words: what changed, the effect, and where.
 
 use std::collections::BTreeMap;
 
 use super::counts::plural;
 use super::group::Group;
 
-/// So many names are listed before the rest is counted.
+/// How many names are listed before the rest is counted.
 const NAMED: usize = 3;
 
 impl Group<'_> {
-    /// What changed, in one phrase: "`spec.size` was removed", "minLength unset → 1". With several paths it doesn't name them all;
+    /// What changed, in one phrase: "`spec.size` was removed", "minLength unset → 1". It doesn't name several paths;
     /// [`Group::reach`] does.
     pub fn headline(&self) -> String {
         let edits = self.edits();
@@ -49,22 +49,22 @@ impl Group<'_> {
         what.replacen(&quoted, &format!("{quoted} (and {})", plural(self.fields() - 1, "other field")), 1)
     }
 
-    /// What it does to whom, if its message says.
+    /// The effect and who is affected, if the message says so.
     pub fn effect(&self) -> Option<&str> {
-        match self.says_several_things() {
+        match self.has_various_edits() {
             true if self.lead.class.is_none() => Some(&self.lead.message),
             true => None,
             false => split(&self.lead.message, &self.lead.path).1,
         }
     }
 
-    /// Whether its places have more in common than what is said of one: the rule, or the embedded type.
-    pub fn says_several_things(&self) -> bool {
+    /// Whether its places share only the rule or the embedded type.
+    pub fn has_various_edits(&self) -> bool {
         let same = || self.members.iter().all(|finding| finding.message == self.lead.message);
         self.edits().len() > 1 || self.lead.class.is_none() && !same()
     }
 
-    /// Where: "in 91 fields of 5 CRDs", "in v1 and v1beta1", "in 3 CRDs"; nothing for one place.
+    /// Where it is: "in 91 fields of 5 CRDs", "in v1 and v1beta1", "in 3 CRDs"; `None` for one place.
     pub fn reach(&self) -> Option<String> {
         let (crds, versions, paths) = (self.crds(), self.versions(), self.paths());
         if self.members.len() == 1 {
@@ -74,7 +74,7 @@ impl Group<'_> {
             return Some(format!("in {} of {}", plural(self.members.len(), "place"), plural(crds.len(), "CRD")));
         }
         let fields = self.fields();
-        // Said behind the field that stands for the others.
+        // Already counted after the field that represents the others.
         let is_counted = self.headline().contains(&format!("` (and {})", plural(fields.saturating_sub(1), "other field")));
         let of_crds = (crds.len() > 1).then(|| plural(crds.len(), "CRD"));
         Some(match (paths.len(), of_crds) {
@@ -89,7 +89,7 @@ impl Group<'_> {
     }
 }
 
-/// A title in the middle of a line; an abbreviation keeps its capitals.
+/// Lowercases a title for the middle of a line; an abbreviation keeps its capitals.
 fn lower_first(title: &str) -> String {
     let mut chars = title.chars();
     match chars.next() {
@@ -118,7 +118,7 @@ fn sort_of_edit(rule: &str, count: usize) -> String {
     }
 }
 
-/// A message is "what changed: what that does"; a colon inside quoted text, or behind the path that begins it, doesn't count.
+/// Splits a message "what changed: the effect"; colons inside quoted text, or after the path it starts with, don't count.
 fn split<'m>(message: &'m str, path: &str) -> (&'m str, Option<&'m str>) {
     let quoted = format!("`{path}`: ");
     let start = if message.starts_with(&quoted) { quoted.len() } else { 0 };
@@ -126,7 +126,7 @@ fn split<'m>(message: &'m str, path: &str) -> (&'m str, Option<&'m str>) {
     for (at, c) in message.char_indices().filter(|(at, _)| *at >= start) {
         match (quote, c) {
             (Some(open), c) if c == open => quote = None,
-            // A long text is cut before its quote closes.
+            // A long text is cut off before its closing quote.
             (Some('"'), '…') => quote = None,
             (None, '`' | '"') => quote = Some(c),
             (None, ':') => {
@@ -145,7 +145,7 @@ mod tests {
     use super::split;
 
     #[test]
-    fn the_effect_is_behind_the_colon_that_nobody_quotes() {
+    fn the_effect_follows_the_first_unquoted_colon() {
         assert_eq!(split("`a.b`: minLength unset → 1: requests fail", "a.b"), ("`a.b`: minLength unset → 1", Some("requests fail")));
         assert_eq!(split("`a` was removed: it is lost: sorry", "a"), ("`a` was removed", Some("it is lost: sorry")));
         assert_eq!(split("`a`: pattern unset → \"^x: y$\": no", "a"), ("`a`: pattern unset → \"^x: y$\"", Some("no")));

@@ -1,4 +1,4 @@
-//! Which findings follow from others: a break has no conversion, a field is lost between versions, the version must move.
+//! Finds findings that follow from others: a break has no conversion, a field is lost between versions, the version must be raised.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject};
 
 use super::ruling::{Ruling, needs_conversion};
 
-/// Changes by what other facts know of them.
+/// Changes by the properties that other facts refer to.
 struct Changes<'r> {
     rulings: &'r [Ruling<'r>],
     of_crd: HashMap<&'r str, Vec<usize>>,
     at_path: HashMap<(&'r str, FieldPath), Vec<usize>>,
-    /// The bump that all changes together need.
+    /// The bump that all changes together require.
     required: Bump,
 }
 
@@ -68,14 +68,14 @@ impl<'r> Changes<'r> {
         }
     }
 
-    /// The gravest severity among causes, if all of them are breaks.
+    /// The highest severity among causes, if all of them are breaks.
     fn gravest(&self, causes: &[usize]) -> Option<Severity> {
         let cause = |&index: &usize| self.rulings.get(index).filter(|cause| cause.is_break()).map(|cause| cause.severity);
         causes.iter().map(cause).collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 }
 
-/// Links every ruling to the changes that it follows from. What follows from breaks alone is not graver than the gravest of them.
+/// Links every ruling to the changes it follows from. A consequence of breaks alone is not more severe than the worst of them.
 pub(super) fn link(rulings: &mut [Ruling<'_>], required: Bump) {
     let changes = Changes::new(rulings, required);
     let linked: Vec<(Vec<usize>, Option<Severity>)> = rulings
@@ -83,10 +83,10 @@ pub(super) fn link(rulings: &mut [Ruling<'_>], required: Bump) {
         .map(|ruling| match ruling.rule.class {
             None if !ruling.fact.pre_existing => {
                 let causes = changes.causes(ruling.fact);
-                // A server refuses what it refuses, and what a guideline asks for is up to the policy.
-                // That objects may be stored at a removed version is why its removal is a break, so the two are judged as one.
+                // A server's refusal and what a guideline requires keep their severity. Objects that may be stored at a removed
+                // version are the reason why its removal is a break, so the two are judged as one.
                 let removal = ruling.fact.aspect == Aspect::StoredVersions;
-                // A conversion lowers the break that it covers, but not what is wrong with itself.
+                // A conversion lowers the severity of the break it covers, but not of its own problems.
                 let converts = |index: &usize| rulings.get(*index).is_some_and(|cause| cause.cover.is_some() && cause.counts());
                 let conversion = ruling.fact.subject == Subject::Conversion && causes.iter().any(converts);
                 let own = ruling.fact.is_refusal() && !removal || ruling.rule.family == Family::Guideline || conversion;

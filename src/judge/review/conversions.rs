@@ -1,4 +1,5 @@
-//! What conversion manifests say to the changes of a review: which of them they cover, what is left, and what is wrong with them.
+//! Applies conversion manifests to the changes of a review: which changes they cover, which remain, and what is wrong with the
+//! manifests.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -20,11 +21,11 @@ use super::{Judgement, Side};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Manifests<'j> {
     pub now: Option<&'j Conversions>,
-    /// Those that were there before, where that is known.
+    /// The earlier manifests, if known.
     pub before: Option<&'j Conversions>,
 }
 
-/// Looks up what covers a change, and remembers what was asked.
+/// Finds what covers a change, and remembers which changes were asked about.
 pub(super) struct Covering<'j> {
     coverage: Option<ConversionCoverage<'j>>,
 }
@@ -34,13 +35,13 @@ impl<'j> Covering<'j> {
         Covering { coverage: manifests.now.map(|now| ConversionCoverage::new(now, &old.bundle, &new.bundle)) }
     }
 
-    /// What covers a change that needs a conversion.
+    /// Finds what covers a change that needs a conversion.
     pub fn cover(&self, fact: &Fact) -> Option<Cover> {
         self.coverage.as_ref()?.cover(fact)
     }
 }
 
-/// Whether a draft of a manifest needs a step for a change: what a new version merely adds or accepts beside needs none.
+/// Whether a manifest draft needs a step for a change. Fields and values that a new version only adds need none.
 pub(crate) fn needs_step(fact: &Fact) -> bool {
     let added =
         fact.subject == Subject::NewVersion && matches!(fact.effect, Effect::Added | Effect::Widened) && fact.aspect != Aspect::Required;
@@ -62,7 +63,7 @@ pub(crate) fn drafts(changes: &[Fact], old: &Side<'_>, new: &Side<'_>, wanted: &
     scaffold(&facts, &removed, old.released(), new.released(), wanted)
 }
 
-/// Changes of meaning that only a manifest tells.
+/// Changes of meaning, which only a manifest declares.
 pub(super) fn meanings(manifests: &Manifests<'_>, old: &Side<'_>, new: &Side<'_>) -> Vec<Fact> {
     let told = |manifest: &Manifest| -> Vec<Fact> {
         if manifest.meaning_changed.is_empty() {
@@ -125,7 +126,7 @@ pub(super) fn facts(
     let known = |manifest: &Manifest| {
         judgement.conversions.before.is_some_and(|before| before.manifests.iter().any(|other| other.name == manifest.name))
     };
-    // A manifest within one version that existed before belongs to an earlier change, whatever the CRDs declare.
+    // An in-place manifest that existed before belongs to an earlier change, whatever the CRDs declare.
     let of_change = |manifest: &Manifest| {
         !(manifest.in_place() && known(manifest))
             && ManifestEndpoints::new(manifest, &old.bundle, &new.bundle).is_some_and(|ends| ends.of_change)
@@ -147,7 +148,7 @@ pub(super) fn facts(
     found
 }
 
-/// One fact for all breaks of a CRD that nothing covers, with a draft of what would.
+/// One fact for all uncovered breaks of a CRD, with a draft of a manifest.
 fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draft], old: &Side<'_>, new: &Side<'_>) -> Fact {
     const NAMED: usize = 4;
     let (mut names, mut seen): (Vec<String>, HashSet<String>) = Default::default();

@@ -1,4 +1,4 @@
-//! Which findings are inside a type of Kubernetes that a CRD embeds.
+//! Finds findings inside a Kubernetes type that a CRD embeds.
 
 use std::collections::HashMap;
 
@@ -8,19 +8,19 @@ use crate::model::{FieldPath, PathStep, core_type};
 
 use super::Side;
 
-/// The schemas of both sides, with the types that were recognised in them so far.
+/// The schemas of both sides, with the types recognised in them so far.
 pub(super) struct EmbeddedTypes<'c, 't> {
     old: Option<&'c Side<'t>>,
     new: &'c Side<'t>,
-    /// Per CRD, channel and version: what is known of a path.
+    /// The known nodes, by CRD, channel and version, then by path.
     known: HashMap<(String, Option<String>, String), HashMap<FieldPath, Node<'t>>>,
 }
 
 #[derive(Clone)]
 struct Node<'t> {
-    /// Nothing where the schema ends before the path does.
+    /// `None` if the schema ends before the path does.
     schema: Option<Schema<'t>>,
-    /// The outermost type around it.
+    /// The outermost type that contains it.
     within: Option<&'static str>,
 }
 
@@ -29,7 +29,7 @@ impl<'c, 't> EmbeddedTypes<'c, 't> {
         EmbeddedTypes { old, new, known: HashMap::new() }
     }
 
-    /// The outermost type that a change is in. A change of the whole field that embeds the type is not in it.
+    /// The outermost type that contains a change. Replacing the whole field that embeds the type isn't a change inside it.
     pub fn around(&mut self, fact: &Fact) -> Option<&'static str> {
         if !matches!(fact.subject, Subject::Field | Subject::NewVersion) {
             return None;
@@ -49,7 +49,7 @@ impl<'c, 't> EmbeddedTypes<'c, 't> {
     }
 }
 
-/// What is at a path, found from the nearest known node above it.
+/// The node at a path, found from its nearest known parent.
 fn walk<'t>(nodes: &mut HashMap<FieldPath, Node<'t>>, path: &FieldPath) -> Node<'t> {
     let mut missing = vec![path.clone()];
     let mut node = loop {

@@ -1,6 +1,6 @@
-//! Which breaks hurt somebody: those of what the last release contains.
+//! Finds breaks that affect users: those of something the last release contains.
 //!
-//! A break counts if the release's own users meet it: comparing the release with the new bundle shows a break that comparing it with
+//! A break counts if users of the release see it: comparing the release with the new bundle shows a break that comparing it with
 //! the old bundle doesn't.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,14 +18,14 @@ use super::{Judgement, Side};
 pub struct Released {
     pub name: String,
     pub documents: Documents,
-    /// Whether all of it could be read. What couldn't be read counts as released.
+    /// Whether all of it could be read. Anything that couldn't be read counts as released.
     pub complete: bool,
 }
 
-/// Reads the CRDs of these names from the last release, if there is one.
+/// Reads the CRDs with these names from the last release, if there is one.
 pub type ReadRelease<'j> = dyn Fn(&BTreeSet<&str>) -> Option<Released> + Sync + 'j;
 
-/// Turns breaks of what no release contains into notes. Returns the name of the release that they were compared with.
+/// Lowers breaks of unreleased features to notes. Returns the name of the release that they were compared with.
 pub(super) fn mark_unreleased(rulings: &mut [Ruling<'_>], old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Option<String> {
     let read = judgement.read_release?;
     let names: BTreeSet<&str> = rulings.iter().filter(|ruling| ruling.is_break()).map(|ruling| &*ruling.fact.crd).collect();
@@ -38,7 +38,7 @@ pub(super) fn mark_unreleased(rulings: &mut [Ruling<'_>], old: &Side<'_>, new: &
     let (before, after) = rayon::join(|| breaks(&release, &old.bundle, &names), || breaks(&release, &new.bundle, &names));
     let known: BTreeSet<_> = before.iter().map(meaning).collect();
     let breaks_of_release: Vec<&Fact> = after.iter().filter(|fact| !known.contains(&meaning(fact))).collect();
-    let met = met_by_release(&breaks_of_release, rulings);
+    let met = noticed_by_release_users(&breaks_of_release, rulings);
     let unreadable = |name: &str| !complete && release.named(name).is_empty();
     for (index, ruling) in rulings.iter_mut().enumerate().filter(|(_, ruling)| ruling.is_break()) {
         let is_released = met.contains(&index) || unreadable(&ruling.fact.crd);
@@ -51,21 +51,21 @@ pub(super) fn mark_unreleased(rulings: &mut [Ruling<'_>], old: &Side<'_>, new: &
     Some(released.name)
 }
 
-/// The breaks between two bundles in the CRDs of these names.
+/// The breaks between two bundles, in the CRDs with these names.
 fn breaks(from: &Bundle<'_>, to: &Bundle<'_>, names: &BTreeSet<&str>) -> Vec<Fact> {
     let mut facts = diff(&from.only(names), &to.only(names), &ChangeOptions::default());
     facts.retain(|fact| Book::builtin().choose(fact, "").is_some_and(|rule| rule.class == Some(Class::SemanticBreaking)));
     facts
 }
 
-/// What makes two breaks of the release the same one: the place, and what became of it.
+/// What identifies a break of the release: the place, and the effect.
 fn meaning(fact: &Fact) -> (Identity<'_>, Option<&str>, &BTreeMap<Word, String>) {
     (fact.identity(), fact.variant.as_deref(), &fact.words)
 }
 
-/// The rulings that users of the release meet. Each break of the release is traced to the changes that cause it: the same keyword at
-/// the same path, else the same path, else the nearest paths around or below it.
-fn met_by_release(breaks: &[&Fact], rulings: &[Ruling<'_>]) -> BTreeSet<usize> {
+/// The rulings that users of the release notice. Each break of the release is traced to the changes that cause it: the same keyword
+/// at the same path, or else the same path, or else the nearest paths above or below it.
+fn noticed_by_release_users(breaks: &[&Fact], rulings: &[Ruling<'_>]) -> BTreeSet<usize> {
     let mut by_version: BTreeMap<(&str, Option<&str>), Vec<usize>> = BTreeMap::new();
     for (index, ruling) in rulings.iter().enumerate().filter(|(_, ruling)| ruling.is_break()) {
         by_version.entry((&ruling.fact.crd, ruling.fact.version.as_deref())).or_default().push(index);

@@ -1,4 +1,4 @@
-//! What is decided about a fact before anything is written: the rule that takes it, its severity, its bump, and its conversion.
+//! Decides about a fact before any finding is written: its rule, severity, bump and conversion.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::find::conversion::coverage::Cover;
 use crate::find::vocabulary;
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, Values, fingerprint};
 use crate::judge::policy::Situation;
-use crate::judge::rule::{FactView, Need, Rule, Taken};
+use crate::judge::rule::{FactView, MatchingRule, Need, Rule};
 use crate::model::fact::{Aspect, Certainty, Effect, Fact, Mark, Subject, Word};
 use crate::model::kubernetes::{Feature, Minors};
 use crate::model::{Place, Priority};
@@ -17,23 +17,23 @@ use super::conversions::Covering;
 use super::embedded::EmbeddedTypes;
 use super::{Judgement, Side};
 
-/// A fact that a rule takes, with what the policy says about it.
+/// A fact with the rule that judges it and the policy's decision.
 pub(super) struct Ruling<'r> {
     pub fact: &'r Fact,
     pub rule: &'r Rule,
     pub severity: Severity,
     pub bump: Bump,
-    /// The conversion that covers the change, if it is one that needs a conversion.
+    /// The conversion that covers the change, if the change needs one.
     pub cover: Option<Cover>,
-    /// Whether the rule is one of a team's own that adds to the built-in one.
+    /// Whether this is a custom rule that adds to the built-in one.
     pub extra: bool,
-    /// Whether the last release contains what a break breaks, if that is known.
+    /// Whether the last release contains what is broken, if known.
     pub released: Option<bool>,
     /// The rulings that this one follows from.
     pub causes: Vec<usize>,
 }
 
-/// Decides about facts, in their order. What the policy switches off is left out.
+/// Decides about facts, in order. Facts whose rule the policy switches off are left out.
 pub(super) fn rule_all<'r>(facts: &'r [Fact], judgement: &Judgement<'r>, covering: Option<&Covering<'_>>) -> Vec<Ruling<'r>> {
     let ruled = facts.par_iter().with_min_len(64).map(|fact| rule(fact, judgement, covering));
     ruled.collect::<Vec<_>>().into_iter().flatten().collect()
@@ -42,7 +42,7 @@ pub(super) fn rule_all<'r>(facts: &'r [Fact], judgement: &Judgement<'r>, coverin
 fn rule<'r>(fact: &'r Fact, judgement: &Judgement<'r>, covering: Option<&Covering<'_>>) -> Vec<Ruling<'r>> {
     debug_assert!(vocabulary::is_listed(fact), "{} {} {} is emitted, but not listed", fact.subject, fact.aspect, fact.effect);
     let view = &FactView::new(fact, maturity(fact));
-    let ruling = |taken: Taken<'r>| {
+    let ruling = |taken: MatchingRule<'r>| {
         let rule = taken.rule;
         let cover = covering.filter(|_| needs_conversion(rule, fact)).and_then(|covering| covering.cover(fact));
         let situation = Situation {
@@ -60,7 +60,7 @@ fn rule<'r>(fact: &'r Fact, judgement: &Judgement<'r>, covering: Option<&Coverin
     judgement.book.rules_for(view).into_iter().filter_map(ruling).collect()
 }
 
-/// Whether a change needs a conversion: a break, or a difference that a new version has to bridge.
+/// Whether a change needs a conversion: a break, or a difference between versions that a conversion must handle.
 pub(super) fn needs_conversion(rule: &Rule, fact: &Fact) -> bool {
     rule.conversion != Need::None && (rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::NewVersion)
 }
@@ -70,7 +70,7 @@ impl Ruling<'_> {
         self.rule.class == Some(Class::SemanticBreaking)
     }
 
-    /// Whether the change has consequences: somebody can have met what changed, and the policy minds.
+    /// Whether the change has consequences: someone may already use what changed, and the policy cares.
     pub fn counts(&self) -> bool {
         self.released != Some(false) && self.severity > Severity::Info
     }
@@ -85,11 +85,12 @@ impl Ruling<'_> {
         let path = fact.path.to_string();
         let version = fact.version.as_deref().unwrap_or_default();
         let mut parts = vec![rule.first_id(), &*fact.crd, version, &*path, fact.key.as_deref().unwrap_or_default()];
-        // A CRD name may exist in each channel and in several files, and one rule may be about several keywords.
+        // Each channel and several files may have a CRD of the same name, and one rule may judge several keywords.
         parts.extend(fact.channel.as_deref());
         parts.extend(fact.variant.as_deref());
         parts.extend((rule.matches.aspects.len() > 1).then(|| fact.aspect.name()));
-        // A change is the edit itself: whoever accepts `10 → 5` has not accepted a later `5 → 3`, nor the next version that is too low.
+        // The edit itself is part of a change's identity: accepting `10 → 5` doesn't accept a later `5 → 3`, nor the next version
+        // that is too low.
         if rule.class.is_some() || fact.subject == Subject::Bundle {
             let values = [Word::Old, Word::New].into_iter().filter_map(|word| Some([word.name(), fact.words.get(&word)?.as_str()]));
             parts.extend(values.flatten());
@@ -97,9 +98,9 @@ impl Ruling<'_> {
         fingerprint(&parts)
     }
 
-    /// What the same edit has in common wherever it is made: the rule, the values before and after, and the name of a field that came,
-    /// went or became required. Edits of an embedded type are one, because one dependency made them. A server refuses each mistake by
-    /// itself. Other findings are alike if their rule is.
+    /// Identifies the same edit wherever it is made: the rule, the values before and after, and the name of a field that was added,
+    /// removed or made required. All edits of an embedded type are one, because one dependency update made them. A server refuses
+    /// each mistake separately. Other findings are grouped by rule.
     fn group(&self, embedded: Option<&str>, message: &str) -> String {
         let Ruling { fact, rule, .. } = self;
         let said = message.replace(&fact.path.to_string(), "");
@@ -110,7 +111,7 @@ impl Ruling<'_> {
                 let name = fact.path.name().filter(|_| matches!(fact.aspect, Aspect::Presence | Aspect::Required));
                 let mut parts = vec![rule.first_id()];
                 parts.extend(words.into_iter().chain([fact.key.as_deref().unwrap_or_default(), name.unwrap_or_default()]));
-                // One rule may be about several keywords, and `unset → 1` says little without its own.
+                // One rule may judge several keywords, and `unset → 1` says little without the keyword.
                 parts.extend((rule.matches.aspects.len() > 1).then(|| fact.aspect.name()));
                 fingerprint(&parts)
             }
@@ -186,7 +187,7 @@ impl Ruling<'_> {
     }
 }
 
-/// Where an expression that is refused works all the same, and where it doesn't even if it is stored already.
+/// The servers where a refused expression still works, and those where it fails even if already stored.
 fn stored_expression(fact: &Fact, range: Minors) -> String {
     if !fact.is_refusal() || !matches!(fact.aspect, Aspect::CelRule | Aspect::CelMessageExpression) || fact.effect != Effect::Invalid {
         return String::new();
@@ -199,7 +200,7 @@ fn stored_expression(fact: &Fact, range: Minors) -> String {
     if let Some(minor) = stored {
         said.push(format!("Kubernetes {minor} compiles it, but only in CRDs that have it already"));
     }
-    // A newer server of the range stores the CRD, and an older one, after a rollback, finds it.
+    // A newer server of the range stores the CRD, and an older one finds it after a rollback.
     let on = fact.kubernetes.unwrap_or(Minors::NONE);
     let lost: Minors = on.iter().filter(|minor| stored.is_none_or(|stored| *stored != minor.to_string())).collect();
     if !lost.is_empty() && lost.last() < range.last() && fact.aspect == Aspect::CelRule {
@@ -208,7 +209,7 @@ fn stored_expression(fact: &Fact, range: Minors) -> String {
     if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
 }
 
-/// What findings are written from beside their rulings.
+/// What is needed besides the rulings to write findings.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'c, 't> {
     pub old: Option<&'c Side<'t>>,
@@ -235,7 +236,7 @@ pub(super) fn findings(rulings: &[Ruling<'_>], context: &Context<'_, '_>) -> Vec
     findings
 }
 
-/// The name of a group is that of its edits: whoever accepts those of one dependency update has not accepted those of the next.
+/// Names a group after its edits, so that accepting those of one dependency update doesn't accept those of the next.
 fn name_embedded_groups(findings: &mut [Finding]) {
     let mut edits: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let is_grouped = |finding: &Finding| finding.embedded.is_some() && finding.class.is_some_and(|class| class != Class::None);
@@ -271,13 +272,13 @@ fn manifest_spot(judgement: &Judgement<'_>, place: Place) -> Option<Spot> {
     Some(Spot { file: file.name.clone(), line: at.line, column: at.column, place: Some(place) })
 }
 
-/// The maturity of the field or of the whole CRD if it is known, otherwise that of the version's name.
+/// The maturity of the field or of the whole CRD if known, otherwise that of the version's name.
 fn maturity(fact: &Fact) -> &'static str {
     let of_version = || fact.version.as_deref().map(|version| Priority::of(version).maturity());
     fact.maturity.or_else(of_version).map_or("", |maturity| maturity.name())
 }
 
-/// The channel that the change is judged by: the old one if somebody relied on it.
+/// The channel that the change is judged by: the old one, if someone may rely on it.
 fn channel(fact: &Fact) -> &str {
     fact.former_channel.as_deref().or(fact.channel.as_deref()).unwrap_or_default()
 }

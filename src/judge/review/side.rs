@@ -1,4 +1,4 @@
-//! One side of a review: a bundle with its source, its version and what could not be read.
+//! One side of a review: a bundle with its source, its version, and what couldn't be read.
 
 use semver::Version;
 
@@ -7,14 +7,14 @@ use crate::judge::finding::Spot;
 use crate::judge::report::SideSummary;
 use crate::model::{Bundle, Documents, Place, Skipped, semantic_version};
 
-/// A version of a bundle from outside of its CRDs.
+/// A version of a bundle that isn't stated in its CRDs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StatedVersion {
-    /// From the command line: it counts whatever annotations say.
+    /// From the command line; takes precedence over annotations.
     Flag(Version),
-    /// From the name of a tag: it counts if annotations say nothing.
+    /// From the name of a tag; used if the annotations state none.
     Tag(Version),
-    /// From the `ClusterServiceVersion` of an OLM bundle: it counts as that of a tag does.
+    /// From the `ClusterServiceVersion` of an OLM bundle; used like that of a tag.
     Csv(Version),
 }
 
@@ -31,13 +31,13 @@ pub struct Side<'t> {
     pub source: String,
     pub documents: &'t Documents,
     pub bundle: Bundle<'t>,
-    /// What the reader of files left out.
+    /// What was skipped while reading files.
     pub skipped: Vec<Skipped>,
-    /// A version that the CRDs themselves don't state.
+    /// A version that isn't stated in the CRDs.
     pub version: Option<StatedVersion>,
     /// Whether the side is a release, so that its version can't be declared again.
     pub is_release: bool,
-    /// What could not be read: a CRD that isn't here may be there all the same.
+    /// What couldn't be read; a CRD that is missing may be in there.
     pub unread: Vec<Skipped>,
 }
 
@@ -58,7 +58,7 @@ impl<'t> Side<'t> {
         side
     }
 
-    /// The version of the annotations and the one from outside, where they differ.
+    /// The version from the annotations and the other one, if they differ.
     pub fn contradiction(&self) -> Option<(Version, &StatedVersion)> {
         let stated = self.version.as_ref()?;
         self.annotated().filter(|own| own != stated.version()).map(|own| (own, stated))
@@ -75,7 +75,7 @@ impl<'t> Side<'t> {
         texts.into_iter()
     }
 
-    /// The version of the bundle, if it has one: annotations that disagree state none.
+    /// The version of the bundle, if it has one; annotations that disagree count as none.
     pub(super) fn version(&self) -> Option<Version> {
         match &self.version {
             Some(StatedVersion::Flag(version)) => Some(version.clone()),

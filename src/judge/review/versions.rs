@@ -1,4 +1,4 @@
-//! The versions that two bundles declare, compared with what the changes between them need.
+//! Compares the declared versions of two bundles with what the changes require.
 
 use crate::judge::bump::Recommendation;
 use crate::model::Place;
@@ -7,7 +7,7 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use super::Side;
 use super::ruling::Ruling;
 
-/// Whether the declared version announces what the changes need. One that didn't move is not a release yet.
+/// Reports a declared version that is too low for the changes. An unchanged version isn't a release yet.
 pub(super) fn version_facts(bump: &Recommendation, rulings: &[Ruling<'_>], old: &Side<'_>, new: &Side<'_>) -> Vec<Fact> {
     let mut facts = mixed_versions(new);
     let mixed_before = !mixed_versions(old).is_empty();
@@ -26,7 +26,7 @@ pub(super) fn version_facts(bump: &Recommendation, rulings: &[Ruling<'_>], old: 
     if let Some(recommended) = &bump.recommended {
         fact = fact.word(Word::Recommended, recommended.to_string());
     }
-    // The CRD whose change needs the version, before any other.
+    // Prefer the CRD whose change requires the version.
     let changed = |name: &str| rulings.iter().any(|ruling| ruling.bump == bump.required && ruling.fact.crd == name);
     let annotated =
         || new.bundle.crds.iter().filter_map(|crd| Some((crd, Place { file: crd.file, span: crd.bundle_version()?.node.span() })));
@@ -35,7 +35,7 @@ pub(super) fn version_facts(bump: &Recommendation, rulings: &[Ruling<'_>], old: 
     facts
 }
 
-/// CRDs of one bundle that claim different versions of it.
+/// Reports CRDs of one bundle that declare different bundle versions.
 pub(super) fn mixed_versions(side: &Side<'_>) -> Vec<Fact> {
     let mut seen: Vec<(&str, Place)> = Vec::new();
     for crd in &side.bundle.crds {

@@ -1,4 +1,4 @@
-//! All rules together: which one judges a fact, and in which words.
+//! All rules: which one judges a fact, and with which texts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use super::condition::FactView;
 use super::page::{Match, PageError, Rule};
 use super::{PAGES, Page};
 
-/// The rule that takes every change no other rule judges.
+/// The rule for every change that no other rule judges.
 pub const CATCH_ALL: &str = "unclassified-change";
 
 #[derive(Debug, Error)]
@@ -30,13 +30,13 @@ pub enum RuleError {
     Replaces { id: String, target: String, hint: String },
 }
 
-/// A rule that takes a fact.
+/// A rule that judges a fact.
 #[derive(Debug)]
-pub struct Taken<'b> {
+pub struct MatchingRule<'b> {
     pub rule: &'b Rule,
-    /// The rule's own condition makes this an error.
+    /// Whether the rule's condition raises it to an error.
     pub raised: bool,
-    /// The rule is a team's own and adds to the built-in one.
+    /// Whether this is a custom rule that adds to the built-in one.
     pub extra: bool,
 }
 
@@ -44,24 +44,24 @@ type Coordinates = (Subject, Aspect, Effect);
 
 #[derive(Debug, Default)]
 pub struct Book {
-    rules: Vec<Leaf>,
+    rules: Vec<LazyRule>,
     by_id: BTreeMap<String, usize>,
-    /// Former ids of rules, each with the id that it has now.
+    /// Former ids of rules, each with its current id.
     by_alias: BTreeMap<String, String>,
     by_fact: HashMap<Coordinates, Vec<usize>>,
-    /// Rules of a team that add their finding to the built-in one.
+    /// Custom rules that add their findings to those of the built-in rules.
     extra: Vec<usize>,
 }
 
-/// A rule, read when it is first needed: a run needs a few of some hundred.
+/// A rule that is parsed on first use, because a run needs only a few of several hundred.
 #[derive(Debug)]
-struct Leaf {
+struct LazyRule {
     page: Option<&'static Page>,
     rule: OnceLock<Option<Box<Rule>>>,
 }
 
-impl Leaf {
-    /// Pages that come with the tool are held valid by tests; a broken one is left out here.
+impl LazyRule {
+    /// Tests keep the built-in pages valid; a broken one is left out here.
     fn rule(&self) -> Option<&Rule> {
         self.rule.get_or_init(|| Rule::parse(self.page?.text).ok().map(Box::new)).as_deref()
     }
@@ -78,7 +78,7 @@ impl Book {
         })
     }
 
-    /// Built-in rules and a team's own: each adds to them, or takes the place of one by `replaces`.
+    /// Built-in and custom rules; a custom rule adds to them, or replaces one with `replaces`.
     pub fn with(own: Vec<(String, String)>) -> Result<Book, RuleError> {
         let mut book = Book::default();
         let mut rules = Vec::new();
@@ -110,26 +110,26 @@ impl Book {
             }
             book.by_id.insert(rule.id.clone(), book.rules.len());
             book.by_alias.extend(rule.aliases.iter().map(|alias| (alias.clone(), rule.id.clone())));
-            book.rules.push(Leaf { page: None, rule: OnceLock::from(Some(Box::new(rule))) });
+            book.rules.push(LazyRule { page: None, rule: OnceLock::from(Some(Box::new(rule))) });
         }
         Ok(book)
     }
 
-    /// The address of a built-in rule's page on the documentation site; a team's own rule has none.
+    /// The URL of a built-in rule's page on the documentation site; `None` for a custom rule.
     pub fn address(&self, id: &str) -> Option<String> {
         self.rules.get(*self.by_id.get(id)?)?.page?;
         Some(format!("{}/rules/{id}/", env!("CARGO_PKG_HOMEPAGE")))
     }
 
-    /// A rule is called like its page.
+    /// The id of a rule is the name of its page.
     fn add_page(&mut self, page: &'static Page) {
         self.index(&Match::of(page));
         self.by_id.insert(page.stem.to_owned(), self.rules.len());
         self.by_alias.extend(page.aliases.iter().map(|&alias| (alias.to_owned(), page.stem.to_owned())));
-        self.rules.push(Leaf { page: Some(page), rule: OnceLock::new() });
+        self.rules.push(LazyRule { page: Some(page), rule: OnceLock::new() });
     }
 
-    /// The next rule takes the facts that match.
+    /// Indexes the facts that the next rule matches.
     fn index(&mut self, matches: &Match) {
         if matches.is_empty() {
             return;
@@ -153,12 +153,12 @@ impl Book {
         self.rule(*self.by_id.get(self.current_id(id))?)
     }
 
-    /// The id that a rule has now, from one that it has or had; what isn't known is returned as it is.
+    /// The current id of a rule, given its current or a former id; unknown ids are returned unchanged.
     pub fn current_id<'a>(&'a self, id: &'a str) -> &'a str {
         if self.by_id.contains_key(id) { id } else { self.by_alias.get(id).map_or(id, String::as_str) }
     }
 
-    /// Whether a pattern means the rule with this id, by that or by a former one.
+    /// Whether a pattern matches the rule with this id, by its current or a former id.
     pub fn is_meant(&self, id: &str, pattern: &Glob) -> bool {
         pattern.matches(id) || self.by_alias.iter().any(|(alias, current)| current == id && pattern.matches(alias))
     }
@@ -190,24 +190,24 @@ impl Book {
             .or_else(|| self.get(CATCH_ALL))
     }
 
-    /// The built-in rule for a fact, then a team's own that also take it.
-    pub(crate) fn rules_for(&self, view: &FactView<'_>) -> Vec<Taken<'_>> {
+    /// The built-in rule for a fact, followed by custom rules that also apply.
+    pub(crate) fn rules_for(&self, view: &FactView<'_>) -> Vec<MatchingRule<'_>> {
         let fact = view.fact;
         let own = self.extra.iter().filter_map(|&index| self.rule(index)).filter(|rule| {
             rule.matches.takes(fact.subject, fact.aspect, fact.effect) && rule.when.as_ref().is_none_or(|when| view.holds(when))
         });
         let built_in = self.chosen(view).into_iter().map(|rule| (rule, false));
         let raised = |rule: &Rule| rule.error_when.as_ref().is_some_and(|when| view.holds(when));
-        built_in.chain(own.map(|rule| (rule, true))).map(|(rule, extra)| Taken { rule, raised: raised(rule), extra }).collect()
+        built_in.chain(own.map(|rule| (rule, true))).map(|(rule, extra)| MatchingRule { rule, raised: raised(rule), extra }).collect()
     }
 
-    /// How many rules take facts of these coordinates, with or without a condition.
+    /// How many rules match facts with these coordinates, with or without a condition.
     pub fn takes(&self, coordinates: Coordinates) -> usize {
         self.by_fact.get(&coordinates).map_or(0, Vec::len)
     }
 }
 
-/// Every page of `rules/` but those of policies.
+/// Every page of `rules/` except policies.
 fn rule_pages() -> impl Iterator<Item = &'static Page> {
     PAGES.iter().filter(|page| page.folder != "policy")
 }
@@ -217,7 +217,7 @@ fn list<'a, T>(own: &'a [T], all: &'a [T]) -> &'a [T] {
 }
 
 impl Page {
-    /// Whether this is the rule's id, or was.
+    /// Whether this is the rule's current or a former id.
     fn is_called(&self, id: &str) -> bool {
         self.stem == id || self.aliases.contains(&id)
     }

@@ -41,7 +41,7 @@ impl<'de> Deserialize<'de> for WhenCondition {
 }
 
 impl WhenCondition {
-    /// Compiles a condition; its types are checked against those of a fact.
+    /// Compiles a condition, and checks its types against those of a fact.
     pub fn parse(text: &str) -> Result<Self, String> {
         let program = FileExpression::compile(text, "fact", &FACT).map_err(|error| format!("does not compile: {error}"))?;
         match program.result_type() {
@@ -50,13 +50,13 @@ impl WhenCondition {
         }
     }
 
-    /// Names and values in a condition that no fact has. Such a condition would never hold, and nobody would notice.
+    /// Finds names and values in a condition that no fact has. Such a condition would silently never hold.
     pub(super) fn mistakes(text: &str) -> Vec<Mistake> {
         let Ok(expr) = read(text) else { return Vec::new() };
         expr.descendants().into_iter().flat_map(|expr| unknown(expr, text).into_iter().chain(unknown_values(expr, text))).collect()
     }
 
-    /// What is wrong with the condition that a key of a page has.
+    /// Returns what is wrong with the condition at a key of a page.
     pub(crate) fn faults(key: &str, node: Node<'_>) -> Vec<Fault> {
         let text = node.as_str().unwrap_or_default();
         let faults: Vec<Fault> = WhenCondition::mistakes(text).into_iter().map(|mistake| mistake.fault(key, node)).collect();
@@ -66,13 +66,13 @@ impl WhenCondition {
         }
     }
 
-    /// What doesn't evaluate to true doesn't hold: a rule must not judge what it can't read.
+    /// A condition that fails to evaluate doesn't hold, because a rule must not judge what it can't read.
     fn holds(&self, fact: &Value) -> bool {
         self.program.holds(fact) == Ok(true)
     }
 }
 
-/// What [`View`] has.
+/// The fields of [`View`].
 const FIELDS: [&str; 13] = [
     "subject",
     "aspect",
@@ -89,7 +89,7 @@ const FIELDS: [&str; 13] = [
     "words",
 ];
 
-/// The type of `fact`.
+/// The CEL type of `fact`.
 static FACT: LazyLock<Arc<Decl>> = LazyLock::new(|| {
     let node = |kind| Arc::new(Decl::outside_a_schema(kind));
     let text = node(DeclKind::String);
@@ -102,25 +102,25 @@ static FACT: LazyLock<Arc<Decl>> = LazyLock::new(|| {
     node(DeclKind::Object(ObjectDecl { fields: FIELDS.iter().map(|name| ((*name).to_owned(), field(name))).collect() }))
 });
 
-/// The mistake of an expression that reads what no fact has.
+/// The mistake of reading something that no fact has.
 fn unknown(expr: &Expr, text: &str) -> Option<Mistake> {
     let (owner, name) = read_of(expr)?;
     let message = match owner.qualified_name()?.as_str() {
         "fact" if !FIELDS.contains(&name) => {
             format!("reads `fact.{name}`, which doesn't exist{}; a fact has {}", nearest(name, FIELDS.into_iter()), FIELDS.join(", "))
         }
-        "fact.words" if Fact::sayable().all(|word| word != name) => {
-            format!("reads the unknown word `{name}`{}", nearest(name, Fact::sayable()))
+        "fact.words" if Fact::message_names().all(|word| word != name) => {
+            format!("reads the unknown word `{name}`{}", nearest(name, Fact::message_names()))
         }
         _ => return None,
     };
-    // A selection begins at its dot, an index at its bracket, `in` between both sides.
+    // A selection starts at its dot, an index at its bracket, and `in` between both sides.
     let after = text.get(expr.at..).and_then(|tail| tail.find(name)).map(|start| start + expr.at);
     let start = after.filter(|_| !is_in(expr)).or_else(|| text.get(..expr.at)?.rfind(name));
     Some(Mistake { message, at: start.map(|start| start..start + name.len()) })
 }
 
-/// The mistakes of a comparison with a value that a coordinate never has.
+/// The mistakes of comparing with a value that a coordinate never has.
 fn unknown_values(expr: &Expr, text: &str) -> Vec<Mistake> {
     let Kind::Call(call) = &expr.kind else { return Vec::new() };
     let (field, values) = match (&*call.function, call.args.as_slice()) {
@@ -156,7 +156,7 @@ fn is_in(expr: &Expr) -> bool {
     matches!(&expr.kind, Kind::Call(call) if call.function == "@in")
 }
 
-/// What an expression reads a name of: `a.name`, `has(a.name)`, `a['name']` or `'name' in a`.
+/// Recognises reading a name: `a.name`, `has(a.name)`, `a['name']` or `'name' in a`.
 fn read_of(expr: &Expr) -> Option<(&Expr, &str)> {
     fn text(expr: &Expr) -> Option<&str> {
         match expr.literal()? {
@@ -175,7 +175,7 @@ fn read_of(expr: &Expr) -> Option<(&Expr, &str)> {
     }
 }
 
-/// A fact as conditions see it, made when the first of them asks.
+/// A fact as conditions see it, built when the first one needs it.
 pub(crate) struct FactView<'f> {
     pub fact: &'f Fact,
     pub maturity: &'static str,
@@ -187,7 +187,7 @@ impl<'f> FactView<'f> {
         FactView { fact, maturity, value: OnceCell::new() }
     }
 
-    /// Whether somebody is affected, and nobody beside these.
+    /// Whether someone is affected, and nobody other than these.
     pub fn affects_only(&self, list: &[Affected]) -> bool {
         !self.fact.affects.is_empty() && self.fact.affects.iter().all(|one| list.contains(&one))
     }
@@ -197,7 +197,7 @@ impl<'f> FactView<'f> {
     }
 }
 
-/// What `when:` calls `fact`.
+/// The `fact` variable of `when:`.
 #[derive(Serialize)]
 struct View<'f> {
     subject: Subject,
@@ -229,7 +229,7 @@ fn view(fact: &Fact, maturity: &str) -> Value {
         certainty: fact.evidence.certainty,
         ratchet: fact.ratchet.map_or("", |ratchet| ratchet.name()),
         maturity,
-        words: fact.said(),
+        words: fact.message_values(),
     };
     serde_json::to_value(view).unwrap_or(Value::Null)
 }
@@ -240,7 +240,7 @@ mod tests {
     use crate::model::fact::{Affected, Word};
 
     #[test]
-    fn what_a_fact_does_not_have_is_a_mistake() {
+    fn unknown_names_and_values_are_mistakes() {
         let said = |text: &str| -> Vec<(String, String)> {
             let mistakes = WhenCondition::mistakes(text).into_iter();
             mistakes.map(|mistake| (mistake.message, text[mistake.at.unwrap()].to_owned())).collect()
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_does_not_hold() {
+    fn a_condition_that_fails_does_not_hold() {
         let shown = view(&added(), "ga");
         for text in ["fact.words.type == 'number'", "!(fact.words.type == 'number')", "int(fact.crd) < 5", "fact.words['a'] != ''"] {
             assert!(!WhenCondition::parse(text).unwrap().holds(&shown), "{text}");
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_declared_type_is_what_a_fact_looks_like() {
+    fn the_declared_type_matches_a_fact() {
         let mut fact = added();
         fact.affects = Affects::of(&[Affected::Writers]);
         let fact = fact.word(Word::Type, "number");

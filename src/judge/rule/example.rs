@@ -1,11 +1,11 @@
-//! The examples of a rule's page: fenced blocks that are run as tests.
+//! The examples on a rule's page: fenced blocks that are run as tests.
 
 use crate::model::kubernetes::Minors;
 
 /// One example: a pair of bundles, or a single one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleExample {
-    /// Line of the first fence in the page, counted from 1.
+    /// The line of the first fence on the page, counted from 1.
     pub line: usize,
     pub old: Option<Block>,
     pub new: Block,
@@ -16,9 +16,9 @@ pub struct RuleExample {
     pub old_config: Option<Block>,
     /// Accepted findings (`yaml baseline`).
     pub baseline: Option<Block>,
-    /// Manifests beside the new bundle.
+    /// Manifests next to the new bundle.
     pub conversion: Option<Block>,
-    /// The servers of an upgrade that the bundle goes through (`yaml 1.35..1.36`).
+    /// The servers of a cluster upgrade (`yaml 1.35..1.36`).
     pub upgrade: Option<Minors>,
 }
 
@@ -40,8 +40,8 @@ impl RuleExample {
     }
 }
 
-/// Examples of a page in order. What stands before a `new` block or a single one belongs to it, a `conversion` block to the one
-/// before it.
+/// The examples of a page, in order. Blocks before a `new` block or a single block belong to it; a `conversion` block belongs to
+/// the one before.
 pub fn examples(body: &str) -> Vec<RuleExample> {
     let mut found = Vec::new();
     let mut waiting: Option<(usize, Block)> = None;
@@ -91,19 +91,19 @@ pub fn examples(body: &str) -> Vec<RuleExample> {
     found
 }
 
-/// The servers that a fence names.
+/// The servers named by a fence.
 fn upgrade(info: &str) -> Option<Minors> {
     info.strip_prefix("yaml ")?.parse().ok()
 }
 
 const MARK: &str = "# ~ ";
 
-/// A text that is no bundle.
+/// A block that isn't a bundle.
 fn plain(text: &str) -> Block {
     Block { marks: marks(text, 0), text: text.to_owned() }
 }
 
-/// (line, rule id) of every mark, lines counted on from an offset.
+/// The (line, rule id) of every mark, with an offset added to the lines.
 fn marks(text: &str, offset: usize) -> Vec<(usize, String)> {
     let mut marks = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -114,7 +114,7 @@ fn marks(text: &str, offset: usize) -> Vec<(usize, String)> {
     marks
 }
 
-/// Puts what is no whole document below a head; line numbers of marks follow.
+/// Wraps a partial document so that it becomes a whole one, and adjusts the lines of its marks.
 fn block(text: &str, wrapper: &str, indent: usize) -> Block {
     let whole = text.lines().any(|line| line.starts_with("kind:"));
     let (head, indent) = if whole { (String::new(), String::new()) } else { (wrapper.to_owned(), " ".repeat(indent)) };

@@ -1,8 +1,8 @@
 //! The YAML at the top of a rule or policy page.
 //!
-//! serde_yaml turns it into typed values. It keeps no places and reads scalars as YAML 1.2 does, so two things stay with
-//! `input::yaml`: the spans that errors of a page are underlined by, and CRDs themselves, whose scalars are typed as the API server
-//! types them and whose size is bounded while they are read.
+//! serde_yaml parses it into typed values. It keeps no positions and reads scalars as in YAML 1.2, so `input::yaml` is used for two
+//! things: the spans of errors in a page, and CRDs themselves, whose scalars are typed like the API server does and whose size is
+//! limited while reading.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use super::page::{PageError, wrong};
 const OPEN: &str = "---\n";
 const CLOSE: &str = "\n---\n";
 
-/// What follows the front matter, and the file it is in.
+/// The text after the front matter, with the file it belongs to.
 #[derive(Clone, Copy)]
 pub(crate) struct Body<'t> {
     pub text: &'t str,
     pub file: &'t str,
 }
 
-/// Front matter and body of a page.
+/// Splits a page into front matter and body.
 pub(crate) fn split(file: &str) -> Result<(&str, Body<'_>), PageError> {
     let start = Span::new(0, 3.min(file.len()));
     let rest = file.strip_prefix(OPEN).ok_or_else(|| wrong("a rule file begins with `---` and its front matter", start))?;
@@ -32,7 +32,7 @@ pub(crate) fn split(file: &str) -> Result<(&str, Body<'_>), PageError> {
     Ok((head, Body { text, file }))
 }
 
-/// Front matter as a typed value.
+/// Parses front matter into a typed value.
 pub(crate) fn read<T: DeserializeOwned>(head: &str) -> Result<T, PageError> {
     serde_yaml::from_str(head).map_err(|error| {
         let at = OPEN.len() + error.location().map_or(0, |location| location.index().min(head.len()));
@@ -40,7 +40,7 @@ pub(crate) fn read<T: DeserializeOwned>(head: &str) -> Result<T, PageError> {
     })
 }
 
-/// Front matter with its places, counted from the start of the file.
+/// Parses front matter with positions relative to the start of the file.
 pub(crate) fn tree(file: &str) -> Result<Arc<yaml::Tree>, PageError> {
     let (head, _) = split(file)?;
     let head: Text = file.get(..OPEN.len() + head.len() + 1).unwrap_or_default().into();
@@ -55,7 +55,7 @@ pub(crate) fn at_key(file: &str, key: &str, message: String) -> PageError {
     wrong(message, span.unwrap_or(Span::new(0, 3)))
 }
 
-/// A list that may be written as its only item.
+/// A list that may be written as a single item.
 #[derive(Debug, Clone)]
 pub(crate) struct OneOrMany<T>(pub Vec<T>);
 

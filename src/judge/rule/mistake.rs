@@ -1,20 +1,20 @@
-//! A mistake in a text of a rule file, and the bytes of the file that it is about.
+//! A mistake in a text of a rule file, with its bytes in the file.
 
 use std::ops::Range;
 
 use crate::input::json_schema_check::Fault;
 use crate::input::yaml::{Node, Span};
 
-/// What is wrong with a text, said behind the name of its key.
+/// What is wrong with a text; messages put the name of its key before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mistake {
     pub message: String,
-    /// The part of the text that is meant, where it isn't all of it.
+    /// The relevant part of the text, if it isn't all of it.
     pub at: Option<Range<usize>>,
 }
 
 impl Mistake {
-    /// The same in the file, where the text is the value of a key.
+    /// Converts to an error in the file, if the text is the value of a key.
     pub(super) fn fault(self, key: &str, node: Node<'_>) -> Fault {
         let span = self.at.and_then(|at| place(node, at)).unwrap_or_else(|| node.span());
         Fault::new(format!("`{key}` {}", self.message), span)
@@ -26,7 +26,7 @@ fn place(node: Node<'_>, at: Range<usize>) -> Option<Span> {
     let (source, text) = (node.source(), node.as_str()?);
     let start = match source.find(text) {
         Some(start) => start + at.start,
-        // Escapes and line breaks change no name: the one that comes as often before is the same.
+        // Escapes and line breaks don't change names, so count how often the name occurs before and take the same occurrence.
         None => {
             let name = text.get(at.clone())?;
             let earlier = occurrences(text.get(..at.end)?, name).count().checked_sub(1)?;
@@ -37,7 +37,7 @@ fn place(node: Node<'_>, at: Range<usize>) -> Option<Span> {
     Some(Span::new(start, start + at.len()))
 }
 
-/// Where a name stands by itself.
+/// The positions where a name occurs as a whole word.
 fn occurrences<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
     let joins = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
     text.match_indices(name).map(|(at, _)| at).filter(move |&at| {

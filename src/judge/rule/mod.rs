@@ -1,4 +1,4 @@
-//! Rule files come in; a book that says which rule judges a fact, and in which words, goes out.
+//! Rules: parses rule files, and finds which rule judges a fact and with which texts.
 
 mod book;
 mod condition;
@@ -10,14 +10,14 @@ mod page;
 mod template;
 
 pub(crate) use crate::input::json_schema_check::nearest;
-pub use book::{Book, Taken};
+pub use book::{Book, MatchingRule};
 pub(crate) use condition::{FactView, WhenCondition};
 pub use page::{Family, Kind, Need, PageError, Rule};
 
-/// The form of a rule's front matter.
+/// The JSON Schema of a rule's front matter.
 pub const SCHEMA: &str = include_str!("rule.schema.json");
 
-/// A Markdown file of `rules/`.
+/// A Markdown file in `rules/`.
 #[derive(Debug, Clone, Copy)]
 pub struct Page {
     pub folder: &'static str,
@@ -29,5 +29,5 @@ pub struct Page {
     pub matches: [&'static [&'static str]; 3],
 }
 
-/// Every page that is compiled in, by folder and name.
+/// Every built-in page, by folder and name.
 pub static PAGES: &[Page] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));

@@ -17,7 +17,7 @@ use super::mistake::Mistake;
 use super::template;
 
 vocabulary! {
-    /// Who says so.
+    /// The source of a rule.
     Family {
         Change = "change",
         Server = "server",
@@ -29,7 +29,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What policies distinguish.
+    /// The kinds of changes that policies distinguish.
     Kind {
         Docs = "docs",
         Metadata = "metadata",
@@ -51,7 +51,7 @@ vocabulary! {
 }
 
 impl Kind {
-    /// The class of a change of this kind, where its rule doesn't say otherwise.
+    /// The class of a change of this kind, unless its rule states another.
     pub fn class(self) -> Option<Class> {
         match self {
             Kind::Docs | Kind::Metadata | Kind::Deprecate => Some(Class::None),
@@ -63,18 +63,18 @@ impl Kind {
 }
 
 vocabulary! {
-    /// Whether a break of this sort needs a conversion.
+    /// Whether a break of this kind needs a conversion.
     Need {
-        /// A step of a manifest at that path.
+        /// A step of a manifest for that path.
         Required = "required",
         /// The manifest between the two versions.
         Version = "version",
-        /// There is none.
+        /// No conversion is needed.
         None = "none",
     }
 }
 
-/// Coordinates of the facts that a rule judges; an empty list takes all.
+/// The coordinates of the facts that a rule judges; an empty list matches all.
 #[derive(Debug, Clone, Default)]
 pub struct Match {
     pub subjects: Vec<Subject>,
@@ -93,22 +93,22 @@ pub struct Rule {
     pub matches: Match,
     pub when: Option<WhenCondition>,
     pub kind: Kind,
-    /// Null for everything but changes.
+    /// Null unless the rule is about changes.
     pub class: Option<Class>,
-    /// For changes the policy's table decides.
+    /// For changes, the policy decides.
     pub severity: Option<Severity>,
-    /// Where this holds of a fact, its finding is an error.
+    /// If this holds for a fact, its finding is an error.
     pub error_when: Option<WhenCondition>,
     pub conversion: Need,
     pub message: String,
     pub help: String,
-    /// A team's own rule that takes the place of a built-in one.
+    /// The built-in rule that a custom rule replaces.
     pub replaces: Option<String>,
     /// The page below the front matter.
     pub body: Arc<str>,
 }
 
-/// A rule file that can't be used, with the bytes it is about.
+/// An unusable rule file, with the bytes that are wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct PageError {
@@ -162,11 +162,11 @@ fn no_conversion() -> Need {
     Need::None
 }
 
-/// Finds the mistakes of a text.
+/// Finds the mistakes in a text.
 type Check = fn(&str) -> Vec<Mistake>;
 
 impl Rule {
-    /// Everything that is wrong with a page; nothing for one that can be used.
+    /// Returns everything wrong with a page; empty if it can be used.
     pub fn faults(text: &str) -> Vec<Fault> {
         let tree = match front_matter::tree(text) {
             Ok(tree) => tree,
@@ -199,7 +199,7 @@ impl Rule {
         (template::fill(&self.message, &words), template::fill(&self.help, &words))
     }
 
-    /// Reads a page. serde_yaml reads the values; where they don't fit, the tree with its spans says what is wrong and where.
+    /// Parses a page. serde_yaml reads the values; if they don't fit, the tree with its spans shows what is wrong and where.
     pub fn parse(text: &str) -> Result<Rule, PageError> {
         let (head, body) = front_matter::split(text)?;
         let head: Head = front_matter::read(head).map_err(|error| {
@@ -232,12 +232,12 @@ impl Rule {
 }
 
 impl Rule {
-    /// The id, then the former ones.
+    /// The id, followed by former ids.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.id).chain(&self.aliases).map(String::as_str)
     }
 
-    /// The first id that the rule had: fingerprints are made with it, so that they outlast a new name.
+    /// The first id that the rule had. Fingerprints use it, so that they survive a rename.
     pub fn first_id(&self) -> &str {
         self.aliases.first().unwrap_or(&self.id)
     }
@@ -251,7 +251,7 @@ impl From<Matches> for Match {
 }
 
 impl Match {
-    /// The same of a page that is compiled in, without reading it.
+    /// The same for a built-in page, without parsing it.
     pub(super) fn of(page: &Page) -> Match {
         let [subjects, aspects, effects] = page.matches;
         Match {

@@ -1,4 +1,4 @@
-//! The texts of a rule: what they can name, what is wrong with one, and one filled in for a fact.
+//! The texts of a rule: the names they may use, checking them, and filling them in for a fact.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,15 +10,15 @@ use crate::model::fact::Fact;
 
 use super::mistake::Mistake;
 
-/// Instructions that one message may take: a rule that came with a change must not hold up its review.
+/// The instruction limit for one message, so that a custom rule can't stall a review.
 const FUEL: u64 = 10_000;
 
-/// Names beside those of [`Fact::sayable`].
+/// Names in addition to those of [`Fact::message_names`].
 const COORDINATES: [&str; 6] = ["path", "to", "crd", "version", "effect", "aspect"];
 
-/// What a text can name, for one fact.
+/// The names and values that a text can use for a fact.
 pub(super) fn words(fact: &Fact) -> BTreeMap<&str, String> {
-    let mut values: BTreeMap<&str, String> = fact.said().into_iter().map(|(name, text)| (name, text.to_owned())).collect();
+    let mut values: BTreeMap<&str, String> = fact.message_values().into_iter().map(|(name, text)| (name, text.to_owned())).collect();
     let path = if fact.path.is_root() { "the root".to_owned() } else { fact.path.to_string() };
     let to = fact.to.as_ref().map(ToString::to_string).unwrap_or_default();
     let version = fact.version.clone().unwrap_or_default();
@@ -27,14 +27,14 @@ pub(super) fn words(fact: &Fact) -> BTreeMap<&str, String> {
     values
 }
 
-/// A template that doesn't compile is shown as it is; one of a rule is checked before.
+/// Fills in a template. One that doesn't compile is returned unchanged; those of rules are checked before.
 pub(super) fn fill(template: &str, values: &BTreeMap<&str, String>) -> String {
-    // Most messages only name values; the template engine is for those that choose.
+    // Most messages only substitute values; the template engine is for those with conditions.
     substitute(template, values).unwrap_or_else(|| render(template, values).unwrap_or_else(|_| template.to_owned()))
 }
 
 thread_local! {
-    /// Templates that were used, compiled once and kept under their own text.
+    /// Compiled templates, cached under their own text.
     static ENGINE: RefCell<Environment<'static>> = RefCell::new(engine());
 }
 
@@ -53,7 +53,7 @@ fn render(template: &str, values: &BTreeMap<&str, String>) -> Result<String, min
     })
 }
 
-/// The text of a template that does nothing but name values.
+/// Fills in a template that only substitutes values.
 fn substitute(template: &str, values: &BTreeMap<&str, String>) -> Option<String> {
     if template.contains("{%") || template.contains("{#") {
         return None;
@@ -78,7 +78,7 @@ fn is_part_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// What is wrong with a template: it can't be read, or it names a word, filter or test that doesn't exist.
+/// Checks a template: it must compile, and may only use existing names, filters and tests.
 pub(super) fn mistakes(template: &str) -> Vec<Mistake> {
     let engine = engine();
     let compiled = match engine.template_from_str(template) {
@@ -89,7 +89,7 @@ pub(super) fn mistakes(template: &str) -> Vec<Mistake> {
         }
     };
     let undeclared = compiled.undeclared_variables(false);
-    let known = || Fact::sayable().chain(COORDINATES);
+    let known = || Fact::message_names().chain(COORDINATES);
     let globals: Vec<&str> = engine.globals().map(|(name, _)| name).collect();
     let names = names(template);
     let declared = |name: &str| names.iter().any(|other| other.declares && other.text == name);
@@ -97,7 +97,7 @@ pub(super) fn mistakes(template: &str) -> Vec<Mistake> {
     for name in &names {
         let text = name.text;
         let message = match name.role {
-            // The engine doesn't count what is only sliced.
+            // The engine doesn't report names that are only sliced.
             Role::Value { sliced } if undeclared.contains(text) || sliced && !declared(text) => {
                 let is_known = known().any(|word| word == text) || globals.contains(&text);
                 (!is_known).then(|| format!("names the unknown word `{text}`{}", nearest(text, known())))
@@ -126,7 +126,7 @@ pub(super) fn mistakes(template: &str) -> Vec<Mistake> {
     found
 }
 
-/// Filters and tests that a text may want, to name the nearest one.
+/// Filters and tests for suggestions.
 const FILTERS: [&str; 12] =
     ["capitalize", "default", "first", "indent", "join", "last", "length", "lower", "replace", "title", "trim", "upper"];
 const TESTS: [&str; 6] = ["defined", "endingwith", "eq", "in", "startingwith", "undefined"];
@@ -140,7 +140,7 @@ struct Name<'t> {
     text: &'t str,
     at: usize,
     role: Role<'t>,
-    /// Whether the tag may give the name a meaning.
+    /// Whether the tag may define the name.
     declares: bool,
 }
 
@@ -148,7 +148,7 @@ enum Role<'t> {
     Value {
         sliced: bool,
     },
-    /// What stands behind a dot.
+    /// A name after a dot.
     Member {
         of: &'t str,
     },
@@ -156,7 +156,7 @@ enum Role<'t> {
     Test,
 }
 
-/// The names in the tags of a template, without what is quoted there and without the words of the language.
+/// The names in the tags of a template, without quoted text and keywords.
 fn names(template: &str) -> Vec<Name<'_>> {
     let mut found = Vec::new();
     let mut rest = template;
@@ -183,7 +183,7 @@ fn names(template: &str) -> Vec<Name<'_>> {
     found
 }
 
-/// Where a tag is closed: not inside a quoted text.
+/// Where a tag ends, ignoring quoted text.
 fn end_of_tag(inside: &str, close: &str) -> Option<usize> {
     let mut quote = None;
     for (at, c) in inside.char_indices() {
@@ -205,7 +205,7 @@ fn tag_names<'t>(tag: &'t str, offset: usize, statement: bool, found: &mut Vec<N
     let first = trimmed.split(|c: char| !is_part_of_name(c)).next().unwrap_or_default();
     let declares = statement && DECLARING.contains(&first);
     let start = tag.len() - trimmed.len();
-    // The last thing before a name: a character, or a word.
+    // What comes directly before a name: a character or a word.
     let (mut mark, mut word) = (' ', "");
     let mut at = 0;
     while let Some(c) = tag.get(at..).and_then(|tail| tail.chars().next()) {
@@ -227,7 +227,7 @@ fn tag_names<'t>(tag: &'t str, offset: usize, statement: bool, found: &mut Vec<N
                     (_, "is") => Role::Test,
                     _ => Role::Value { sliced: tail.get(length..).is_some_and(|tail| tail.starts_with('[')) },
                 };
-                // `is not x` tests for x as well.
+                // `is not x` also tests for x.
                 let negated = word == "is" && text == "not";
                 let is_statement = statement && at == start;
                 if !(is_number || is_language || is_statement) {
@@ -238,7 +238,7 @@ fn tag_names<'t>(tag: &'t str, offset: usize, statement: bool, found: &mut Vec<N
             }
             c => {
                 if !c.is_whitespace() {
-                    // Behind a dot its owner counts, behind all else nothing that came before.
+                    // After a dot the owner matters; otherwise nothing before does.
                     word = if c == '.' { word } else { "" };
                     mark = c;
                 }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_words_are_found_wherever_they_stand() {
+    fn unknown_names_are_found_everywhere() {
         assert_eq!(said("`{{ path }}` was {{ old }}{% if name and name != 'nmae' %}: {{ name|upper }}{% endif %}"), [""; 0]);
         assert_eq!(said("{{ nmae }} is {{ nmae }}"), ["names the unknown word `nmae` (did you mean `name`?)"]);
         assert_eq!(said("{% if nmae %}{% endif %}"), ["names the unknown word `nmae` (did you mean `name`?)"]);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_template_declares_itself_is_known() {
+    fn names_declared_by_a_template_are_known() {
         assert_eq!(said("{% for one in list|split(', ') %}{{ loop.index }}{{ one }}{{ one[:3] }}{% endfor %}"), [""; 0]);
         assert_eq!(said("{% set x = name %}{{ x }}{% for i in range(3) %}{{ i }}{% endfor %}{# nmae #}"), [""; 0]);
         assert_eq!(said("{{ name is defined }}{{ 'nmae' ~ old }}{% if name is not undefined %}{% endif %}"), [""; 0]);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_filled_in_by_whichever_way_it_needs() {
+    fn texts_are_filled_in_with_or_without_the_engine() {
         let values = BTreeMap::from([("name", "a".to_owned()), ("old", "b".to_owned())]);
         assert_eq!(fill("{{ name }} {{old}}", &values), "a b");
         assert_eq!(fill("{{ name ~ old }}{# c #}", &values), "ab");

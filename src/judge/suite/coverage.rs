@@ -1,4 +1,4 @@
-//! Which constraints of a CRD some case passes, and which some case breaks.
+//! Counts which constraints of a CRD test cases pass and violate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::model::schema::{Keyword, Schema, Shape};
 use crate::model::{Bundle, Crd, FieldPath, Place, Version};
 use crate::server::object::{Check, Kind, Seen};
 
-/// Checks that were seen to pass and to fail, by CRD and version of a bundle.
+/// The checks that passed and failed, by CRD and version of a bundle.
 #[derive(Debug, Default)]
 pub(crate) struct CheckCoverage {
     seen: BTreeMap<(usize, usize), SeenChecks>,
@@ -20,7 +20,7 @@ pub(crate) struct CheckCoverage {
 pub(crate) struct SeenChecks {
     passed: BTreeSet<(FieldPath, Check)>,
     failed: BTreeSet<(FieldPath, Check)>,
-    /// Of rules, the same by updates alone.
+    /// For rules, the same for updates only.
     passed_update: BTreeSet<(FieldPath, Check)>,
     failed_update: BTreeSet<(FieldPath, Check)>,
 }
@@ -58,7 +58,7 @@ impl CheckCoverage {
         self.seen.get(&(crd, version)).cloned().unwrap_or_default()
     }
 
-    /// Every constraint of the CRDs that have cases, or of all, with what was seen of it.
+    /// Every constraint of the CRDs that have cases, or of all CRDs, with its coverage.
     pub fn lines(&self, bundle: &Bundle<'_>, all: bool) -> Vec<CoverageLine> {
         let mut lines = Vec::new();
         for (index, crd) in bundle.crds.iter().enumerate() {
@@ -81,7 +81,7 @@ impl CheckCoverage {
     }
 }
 
-/// A constraint with what the cases show of it.
+/// A constraint with its coverage.
 #[derive(Debug, Clone)]
 pub(crate) struct CoverageLine {
     pub crd: String,
@@ -117,21 +117,21 @@ impl CoverageShare {
     }
 }
 
-/// One thing that a schema asks of objects.
+/// A constraint that a schema puts on objects.
 #[derive(Debug, Clone)]
 pub(crate) struct Constraint {
-    /// The node that asks.
+    /// The path of the schema that has the constraint.
     pub path: FieldPath,
     pub check: Check,
-    /// As the CRD writes it: `maximum: 5`.
+    /// As written in the CRD: `maximum: 5`.
     pub text: String,
-    /// A CEL rule that reads the old value.
+    /// Whether it is a CEL rule that reads the old value.
     pub transition: bool,
     pub place: Option<Place>,
 }
 
 impl Constraint {
-    /// The field that it is about.
+    /// The field that the constraint applies to.
     pub fn subject(&self) -> FieldPath {
         match &self.check {
             Check::Required(name) => self.path.key(name),
@@ -160,8 +160,8 @@ const KEYWORDS: &[(Kind, Keyword)] = &[
     (Kind::Not, Keyword::Not),
 ];
 
-/// The constraints of a version, in the order of its fields. What nothing can break isn't one: a required field with a default, a
-/// length of at least 0.
+/// The constraints of a version, in the order of its fields. Constraints that can't be violated are omitted: a required field with
+/// a default, a minimum length of 0.
 pub(crate) fn constraints(crd: &Crd<'_>, version: &Version<'_>) -> Vec<Constraint> {
     let Some(schema) = &version.schema else { return Vec::new() };
     let shape = Shape::of(schema);
@@ -174,7 +174,7 @@ pub(crate) fn constraints(crd: &Crd<'_>, version: &Version<'_>) -> Vec<Constrain
     found
 }
 
-/// Recursion is bounded by the depth of the shape.
+/// The recursion is limited by the depth of the shape.
 fn collect(shape: &Shape, path: &FieldPath, found: &mut Vec<Constraint>) {
     let mut add = |check: Check, text: String, transition: bool| {
         found.push(Constraint { path: path.clone(), check, text, transition, place: None });
@@ -204,7 +204,7 @@ fn collect(shape: &Shape, path: &FieldPath, found: &mut Vec<Constraint>) {
     }
 }
 
-/// What a keyword says, where it says something that a value can break.
+/// The text of a keyword, if a value can violate it.
 fn written(shape: &Shape, keyword: Keyword) -> Option<String> {
     let least = |least: u64| (least > 0).then(|| least.to_string());
     match keyword {

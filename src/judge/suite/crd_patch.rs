@@ -1,4 +1,4 @@
-//! JSON patches (RFC 6902) of a CRD, under which the initial object of a case is created.
+//! JSON patches (RFC 6902) for a CRD, applied before the initial object of a case is created.
 
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ enum Operation {
 const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
 
 impl CrdPatch {
-    /// Reads an operation; what is wrong with it is reported at its place.
+    /// Parses an operation; errors are reported at their place.
     pub fn read(node: Node<'_>, faults: &mut Vec<Fault>) -> Option<CrdPatch> {
         let text = |key: &str| node.get(key).and_then(Node::as_str);
         let mut missing = |key: &str| {
@@ -58,7 +58,7 @@ fn value_is_used(operation: Node<'_>) -> bool {
     !matches!(operation.as_str(), Some("move" | "copy"))
 }
 
-/// The CRD with the patches applied one after the other, as documents of its own.
+/// Applies patches to a CRD one by one, and returns it as separate documents.
 pub(super) fn patched(crd: &Crd<'_>, patches: &[CrdPatch]) -> Result<Documents, String> {
     let mut document = crd.node.to_json();
     for (number, patch) in patches.iter().enumerate() {
@@ -93,7 +93,7 @@ fn absent(path: &str) -> String {
     format!("the CRD has nothing at {path}")
 }
 
-/// The parent of a path, and the last name of it.
+/// The parent of a path, and its last segment.
 fn parent<'d>(document: &'d mut Value, path: &str) -> Result<(&'d mut Value, String), String> {
     let (above, name) = path.rsplit_once('/').ok_or_else(|| format!("{path:?} is not a JSON pointer"))?;
     let found = document.pointer_mut(above).ok_or_else(|| absent(above))?;
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_do_what_the_standard_says() {
+    fn operations_follow_the_standard() {
         let mut document = json!({"a": {"b": [1, 2]}, "c/d": 1});
         for one in [
             patch(Operation::Add(json!(0)), "/a/b/0"),

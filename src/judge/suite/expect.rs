@@ -1,4 +1,4 @@
-//! How the answer of the server differs from what a case expects.
+//! Compares the server's response with the expectations of a case.
 
 use serde_json::{Map, Value};
 
@@ -11,9 +11,9 @@ use super::{Expectations, Expected, ExpectedError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CaseFailure {
     pub message: String,
-    /// Lines of a difference between expected and actual: `-`, `+` or a blank, and the text.
+    /// A diff between expected and actual: lines that start with `-`, `+` or a space.
     pub difference: Vec<String>,
-    /// The servers that answer so, where others of the range don't.
+    /// The servers that respond this way, if not all do.
     pub kubernetes: Option<Minors>,
 }
 
@@ -26,13 +26,13 @@ impl CaseFailure {
         CaseFailure { message: message.into(), difference, kubernetes: None }
     }
 
-    /// It is rejected, and this is why.
+    /// A failure because the request was rejected for these reasons.
     pub fn rejected(message: &str, errors: &[FieldError]) -> Self {
         CaseFailure::with(message, lines('+', &shown(errors)))
     }
 }
 
-/// Everything in which an outcome and the warnings that come with it differ from what is expected.
+/// Returns all differences between a response, with its warnings, and the expectations.
 pub(super) fn compare(expects: &Expectations, outcome: &Response, warnings: impl FnOnce() -> Vec<String>) -> Vec<CaseFailure> {
     let mut failures = Vec::new();
     for (path, reason) in &outcome.undecided {
@@ -61,7 +61,7 @@ pub(super) fn own_errors(errors: &[FieldError]) -> impl Iterator<Item = &FieldEr
     errors.iter().filter(|error| errors.len() == 1 || error.kind != Kind::Unchecked)
 }
 
-/// The errors as they are shown: long values are cut.
+/// The errors as shown, with long values shortened.
 fn shown(errors: &[FieldError]) -> Vec<String> {
     own_errors(errors).map(|error| format!("{}: {}", error.field, error.message)).collect()
 }
@@ -112,7 +112,7 @@ fn rejected_by(wanted: &[ExpectedError], errors: &[FieldError]) -> Option<CaseFa
     (!difference.is_empty()).then(|| CaseFailure::with(message, difference))
 }
 
-/// What of an object is compared: of its type and metadata, only what is expected.
+/// The part of an object to compare: for its type and metadata, only what is expected.
 fn comparable(object: &Value, wanted: &Value) -> Value {
     let Some(map) = object.as_object() else { return object.clone() };
     let mut kept: Map<String, Value> = map

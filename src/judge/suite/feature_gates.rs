@@ -1,7 +1,8 @@
-//! Which variants of a CRD an OpenShift suite is for.
+//! Finds the variants of a CRD that an OpenShift suite applies to.
 //!
-//! A suite names feature gates that must be on, or with a `-` off. OpenShift publishes a CRD once for each cluster profile and feature
-//! set, and `FeatureGate` manifests say which gates are on there. Without these manifests, a CRD that carries a gate's annotation has it on.
+//! A suite lists feature gates that must be on, or with a `-` off. OpenShift publishes a CRD for each cluster profile and feature
+//! set, and `FeatureGate` manifests list which gates are on there. Without these manifests, a gate is on if the CRD has its
+//! annotation.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ const PROFILE: &str = "include.release.openshift.io/";
 const FEATURE_SET: &str = "release.openshift.io/feature-set";
 const MAJOR_VERSION: &str = "release.openshift.io/major-version";
 const GATE: &str = "feature-gate.release.openshift.io/";
-/// On a CRD that is installed with these gates alone.
+/// The annotation of a CRD that is installed only with these gates.
 const OWN_GATES: &str = "release.openshift.io/feature-gate";
 
 /// The manifests, in the order of their files.
@@ -28,7 +29,7 @@ struct Manifest {
     disabled: BTreeSet<String>,
 }
 
-/// For which clusters something is published.
+/// The clusters that something is published for.
 #[derive(Debug)]
 struct Published {
     profiles: BTreeSet<String>,
@@ -47,7 +48,7 @@ impl Published {
             let found = annotations().filter(|(name, _)| *name == key).flat_map(|(_, value)| value.split(','));
             found.map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect::<BTreeSet<_>>()
         };
-        // A CRD is left out of a profile by another value, a manifest isn't.
+        // A CRD is excluded from a profile by another value, but a manifest isn't.
         let taken = |value: &str| value == "true" || document.get("kind").and_then(Node::as_str) == Some("FeatureGate");
         let profiles = annotations().filter(|(name, value)| name.starts_with(PROFILE) && taken(value));
         let profiles = profiles.map(|(name, _)| name.to_owned()).collect();
@@ -56,12 +57,12 @@ impl Published {
 }
 
 impl FeatureGates {
-    /// Whether a file can hold a manifest.
+    /// Whether a text may contain a manifest.
     pub fn are_in(text: &str) -> bool {
         text.contains("FeatureGate") && text.contains("config.openshift.io/") && text.contains(FEATURE_SET)
     }
 
-    /// Those of the first documents that have some.
+    /// Reads the manifests from the first documents that have any.
     pub fn read(places: &[&Documents]) -> Self {
         places.iter().map(|documents| FeatureGates::of(documents)).find(|gates| !gates.manifests.is_empty()).unwrap_or_default()
     }
@@ -71,7 +72,7 @@ impl FeatureGates {
         FeatureGates { manifests: roots.filter_map(manifest).collect() }
     }
 
-    /// Of the CRDs of one name, those that a suite with these gates is for.
+    /// The CRDs of one name that a suite with these gates applies to.
     pub fn choose<'c, 't>(&self, gates: &[String], crds: Vec<(usize, &'c Crd<'t>)>) -> Result<Vec<(usize, &'c Crd<'t>)>, String> {
         if gates.is_empty() || crds.is_empty() {
             return Ok(crds);
@@ -88,7 +89,7 @@ impl FeatureGates {
         if chosen.is_empty() { Err(no_variant(gates)) } else { Ok(chosen) }
     }
 
-    /// Whether a CRD is published for clusters on which these gates are as they should be.
+    /// Whether a CRD is published for clusters where these gates have the required state.
     fn has(&self, crd: &Crd<'_>, gates: &[String]) -> Result<bool, String> {
         let mut published = Published::of(crd.node);
         // It has every field, whatever the gates are.

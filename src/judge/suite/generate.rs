@@ -1,4 +1,4 @@
-//! Makes the cases that a suite lacks: for each constraint that no case passes or breaks, a request that does.
+//! Generates missing cases: for each constraint that no case passes or violates, a request that does.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,13 +16,13 @@ use crate::server::object::{Endpoint, Response, Subresource};
 use super::coverage::{CheckCoverage, Constraint, SeenChecks, constraints};
 use super::expect::own_errors;
 
-/// Longer rules are cut in names.
+/// Longer rules are shortened in names.
 const SHOWN: usize = 80;
 
-/// Cases for one CRD.
+/// Generated cases for one CRD.
 #[derive(Debug)]
 pub(crate) struct Generated {
-    /// The CRD's number in its bundle.
+    /// The index of the CRD in its bundle.
     pub crd: usize,
     pub cases: Vec<NewCase>,
 }
@@ -32,21 +32,21 @@ pub(crate) struct NewCase {
     name: String,
     version: String,
     previous: Option<Value>,
-    /// Whether the status is written.
+    /// Whether the status subresource is written.
     status: bool,
     object: Value,
-    /// Nothing for a request that is accepted.
+    /// Empty for a request that is accepted.
     errors: Vec<(String, String)>,
 }
 
-/// Makes what is missing for every served version of every CRD, in parallel. A case of a CRD that the bundle has in several variants
-/// must hold on all of them, because suites name CRDs and not variants.
+/// Generates the missing cases for every served version of every CRD, in parallel. If the bundle has several variants of a CRD, a
+/// case must hold on all of them, because suites name CRDs and not variants.
 pub(crate) fn generate(bundle: &Bundle<'_>, known: &CheckCoverage) -> Vec<Generated> {
     let mut units: Vec<(usize, &str, Vec<Variant<'_, '_>>)> = Vec::new();
     for variants in bundle.crds.iter().enumerate().collect::<Vec<_>>().chunk_by(|a, b| a.1.name == b.1.name) {
         let Some((first, crd)) = variants.first() else { continue };
         for name in crd.versions.iter().filter(|version| version.served).map(|version| version.name) {
-            // Cases of a version that not all of them serve can't hold on all.
+            // Cases for a version that not all variants serve can't hold on all of them.
             let found: Option<Vec<_>> = variants.iter().map(|&(index, crd)| Variant::new(index, crd, name, known)).collect();
             units.extend(found.map(|found| (*first, name, found)));
         }
@@ -64,7 +64,7 @@ pub(crate) fn generate(bundle: &Bundle<'_>, known: &CheckCoverage) -> Vec<Genera
     all
 }
 
-/// A version of one of the CRDs of a name.
+/// A version of one variant of a CRD.
 struct Variant<'b, 't> {
     crd: &'b Crd<'t>,
     version: &'b Version<'t>,
@@ -94,13 +94,13 @@ impl<'b, 't> Variant<'b, 't> {
 struct Writer<'b, 't> {
     version: &'b str,
     variants: Vec<Variant<'b, 't>>,
-    /// The variant that cases are made for.
+    /// The variant that cases are generated for.
     current: usize,
     names: BTreeSet<String>,
     cases: Vec<NewCase>,
 }
 
-/// The errors of an answer as a case expects them.
+/// The errors in a response, in the form that a case expects.
 fn expected_errors(outcome: &Response) -> Vec<(String, String)> {
     own_errors(&outcome.errors).map(|error| (error.path.to_string(), error.lasting_message().to_owned())).collect()
 }
@@ -114,7 +114,7 @@ impl Writer<'_, '_> {
         self.variants.get(self.current).is_some_and(|variant| variant.sides.fails(constraint))
     }
 
-    /// Keeps a request if it is answered in full and shows what is wanted.
+    /// Keeps a request if it is fully decided and shows what is needed.
     fn keep(
         &mut self,
         name: &str,
@@ -126,7 +126,7 @@ impl Writer<'_, '_> {
         self.keep_write(name, previous, object, false, shows, accepted)
     }
 
-    /// The same by a write of the status behind the rest of the object.
+    /// The same for a write to the status after the rest of the object.
     fn keep_status(&mut self, name: &str, object: Value, shows: impl Fn(&SeenChecks, &SeenChecks) -> bool, accepted: bool) -> bool {
         let mut previous = object.clone();
         previous.as_object_mut().map(|map| map.remove("status"));
@@ -231,12 +231,12 @@ fn title(constraint: &Constraint, verdict: &str) -> String {
 }
 
 impl Generated {
-    /// A whole suite.
+    /// The text of a whole suite.
     pub fn suite(&self, crd: &str) -> String {
         format!("crd: {}\ncases:\n{}", scalar(crd), self.cases(0))
     }
 
-    /// The cases as items of a list at this column.
+    /// The cases as list items at this column.
     pub fn cases(&self, indent: usize) -> String {
         let mut out = String::new();
         let margin = " ".repeat(indent);
@@ -272,7 +272,7 @@ impl Generated {
     }
 }
 
-/// A text as YAML writes it on one line.
+/// Writes a string as YAML on one line.
 fn scalar(text: &str) -> String {
     let written = as_yaml(&json!({ "a": text }));
     match written.strip_prefix("a: ").map(str::trim_end) {

@@ -1,8 +1,8 @@
-//! Test suites for CRDs: requests with the answers that their author expects.
+//! Test suites for CRDs: requests with expected responses.
 //!
-//! A suite is read from crdwise's own format ([`read`]) or from OpenShift's ([`openshift`]) into one form. [`run`] sends each case to
-//! the model of the server ([`send`]) and compares the answer with the expectations ([`expect`]); [`coverage`] counts which constraints of a CRD some case
-//! passes and some case breaks, and [`generate`] makes cases for the others.
+//! A suite is read from crdwise's own format ([`read`]) or from OpenShift's ([`openshift`]) into one form. [`run`] sends each case
+//! to the server model ([`send`]) and compares the response with the expectations ([`expect`]); [`coverage`] counts which
+//! constraints of a CRD some case passes and violates, and [`generate`] creates cases for the others.
 
 pub(crate) mod coverage;
 mod crd_patch;
@@ -24,10 +24,10 @@ use crate::server::object::Subresource;
 
 pub(crate) use read::SCHEMA;
 
-/// How the names of suites end.
+/// The ending of suite file names.
 pub(crate) const SUFFIX: &str = ".crdtest.yaml";
 
-/// One file of cases.
+/// One file with cases.
 #[derive(Debug)]
 pub(crate) struct Suite {
     pub file: FileId,
@@ -41,11 +41,11 @@ pub(crate) struct Suite {
     pub cases: Vec<SuiteCase>,
 }
 
-/// By whose rules a suite belongs to its CRDs.
+/// How a suite finds its CRDs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Layout {
     Own,
-    /// `tests/NAME/suite.yaml` is for the CRDs in the directory `manifests` beside `tests`, and its version counts as served.
+    /// `tests/NAME/suite.yaml` applies to the CRDs in the directory `manifests` next to `tests`, and its version counts as served.
     OpenShift {
         manifests: Option<String>,
     },
@@ -58,35 +58,35 @@ pub(crate) struct SuiteCase {
     pub request: SuiteRequest,
     pub expects: Expectations,
     pub version: Option<String>,
-    /// The servers that must answer so; those of the run where the file doesn't say.
+    /// The servers that must respond this way; by default those of the run.
     pub kubernetes: Option<Minors>,
 }
 
 #[derive(Debug)]
 pub(crate) enum SuiteRequest {
     Create(Value),
-    /// `previous` is stored, whether it is valid or not.
+    /// `previous` is stored first, valid or not.
     Update {
         previous: Value,
         object: Value,
         subresource: Option<Subresource>,
     },
-    /// As OpenShift's runner does it: a create and a write of its status, an update, and a write of its status.
+    /// Like OpenShift's runner: a create with a status write, then an update with a status write.
     Sequence {
         initial: Value,
         updated: Value,
-        /// Of the CRD under which the first object is created.
+        /// Patches for the CRD under which the first object is created.
         patches: Vec<crd_patch::CrdPatch>,
     },
 }
 
-/// What the author says about the answer. What isn't said isn't compared.
+/// The expected response. Anything not stated isn't compared.
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
     pub verdict: Option<Expected>,
     pub stores: Option<Value>,
     pub warns: Option<Vec<String>>,
-    /// The error of the last write of the status.
+    /// The error of the last status write.
     pub status_error: Option<String>,
 }
 
@@ -94,9 +94,9 @@ pub(crate) struct Expectations {
 pub(crate) enum Expected {
     Accepted,
     Rejected,
-    /// Some error has this text in it.
+    /// Some error contains this text.
     RejectedWith(String),
-    /// These are all errors.
+    /// These are all the errors.
     RejectedBy(Vec<ExpectedError>),
 }
 
@@ -106,7 +106,7 @@ pub(crate) struct ExpectedError {
     pub message: Option<String>,
 }
 
-/// A suite that can't be read, with everything that is wrong with it.
+/// An unreadable suite, with everything wrong with it.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     pub file: FileId,
@@ -144,11 +144,11 @@ pub(crate) fn is_suite_name(name: &str) -> bool {
     name.ends_with(SUFFIX) || name.ends_with(".crdtest.yml")
 }
 
-/// The object that a case is about.
+/// The object that a case tests.
 fn subject(case: &SuiteCase) -> &Value {
     match &case.request {
         SuiteRequest::Create(object) => object,
-        // A `Scale` belongs to what it scales.
+        // A `Scale` belongs to the object it scales.
         SuiteRequest::Update { previous, object, .. } => {
             if object.get("kind").is_some_and(|kind| kind == "Scale") {
                 previous
@@ -166,13 +166,13 @@ fn text<'v>(object: &'v Value, key: &str) -> Option<&'v str> {
 
 fn word(node: Node<'_>, key: &str) -> Option<String> {
     let node = node.get(key)?;
-    // A version such as 1.33 is written without quotes, too.
+    // A version such as 1.33 may be written without quotes.
     node.as_str().map(str::to_owned).or_else(|| node.as_f64().map(|_| node.source().trim().to_owned()))
 }
 
-/// Runs the suites of the documents on the CRDs among them: how many cases there are, and how many fail.
+/// Runs the suites in the documents on the CRDs among them, and returns how many cases there are and how many fail.
 pub fn run_all(documents: &Documents) -> (usize, usize) {
     let suites: Vec<Suite> = suites(documents).into_iter().flatten().collect();
-    let (results, _) = run::Tested::new(&crate::model::Bundle::read(documents), &[documents]).run(&suites);
+    let (results, _) = run::SuiteRunner::new(&crate::model::Bundle::read(documents), &[documents]).run(&suites);
     (results.len(), results.iter().filter(|result| !result.failures.is_empty()).count())
 }

@@ -1,4 +1,4 @@
-//! Reads a suite of OpenShift's format: `tests` with lists `onCreate` and `onUpdate`, whose objects are YAML in texts.
+//! Reads a suite in OpenShift's format: `tests` with lists `onCreate` and `onUpdate`, whose objects are YAML strings.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ const SUITE_KEYS: &[&str] = &["apiVersion", "name", "crd", "crdName", "version",
 const CREATE_KEYS: &[&str] = &["name", "initial", "expected", "expectedError"];
 const UPDATE_KEYS: &[&str] = &["name", "initial", "updated", "expected", "expectedError", "expectedStatusError", "initialCRDPatches"];
 
-/// Where OpenShift has the CRDs of an API group and version.
+/// The directory where OpenShift has the CRDs of an API group and version.
 pub(crate) const MANIFESTS: &str = "zz_generated.crd-manifests";
 
 pub(super) fn is_suite(root: Node<'_>) -> bool {
@@ -103,7 +103,7 @@ fn expected(node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Value> {
     if given.is_empty() { None } else { object(node, "expected", faults) }
 }
 
-/// An object that is written as a text. An error is reported at the text.
+/// Parses an object that is written as a string. An error is reported at the string.
 fn object(node: Node<'_>, key: &str, faults: &mut Vec<Fault>) -> Option<Value> {
     let Some(text) = node.get(key) else {
         faults.push(Fault::at(node, format!("`{key}` is missing")));

@@ -1,4 +1,4 @@
-//! Reads a suite of crdwise's own format (`*.crdtest.yaml`).
+//! Reads a suite in crdwise's own format (`*.crdtest.yaml`).
 
 use std::sync::LazyLock;
 
@@ -94,7 +94,7 @@ fn case(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<SuiteCa
     })
 }
 
-/// The range of servers that a suite or a case is for.
+/// The range of servers that a suite or case applies to.
 fn servers(node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Minors> {
     match word(node, "kubernetes")?.parse() {
         Ok(minors) => Some(minors),

@@ -20,32 +20,32 @@ use super::{Layout, Suite, SuiteCase, SuiteRequest, subject, text};
 pub(crate) struct CaseResult<'s> {
     pub suite: &'s Suite,
     pub case: &'s SuiteCase,
-    /// What tells the variant of the CRD from others, where there are some.
+    /// Distinguishes the variant of the CRD, if there are several.
     pub variant: Option<String>,
-    /// How the answer differs from what is expected; empty for a case that passes.
+    /// How the response differs from the expectations; empty if the case passes.
     pub failures: Vec<CaseFailure>,
 }
 
-/// What suites are run on.
+/// The CRDs and servers that suites run on.
 #[derive(Debug)]
-pub(crate) struct Tested<'b, 't> {
+pub(crate) struct SuiteRunner<'b, 't> {
     pub crds: &'b Bundle<'t>,
     pub gates: FeatureGates,
-    /// The servers that cases must hold on, unless they say otherwise.
+    /// The servers that cases must hold on, unless they name others.
     pub kubernetes: Minors,
 }
 
-impl<'b, 't> Tested<'b, 't> {
-    /// CRDs, with the documents that may say which feature gates are on.
+impl<'b, 't> SuiteRunner<'b, 't> {
+    /// `documents` may contain the feature gates that are on.
     pub fn new(crds: &'b Bundle<'t>, documents: &[&Documents]) -> Self {
-        Tested { crds, gates: FeatureGates::read(documents), kubernetes: Minors::default() }
+        SuiteRunner { crds, gates: FeatureGates::read(documents), kubernetes: Minors::default() }
     }
 
-    /// Runs all cases, in parallel; results are in the order of the suites.
+    /// Runs all cases in parallel; results are in the order of the suites.
     pub fn run<'s>(&self, suites: &'s [Suite]) -> (Vec<CaseResult<'s>>, CheckCoverage) {
         let endpoints = Endpoints::new(&self.crds.crds);
         let cases: Vec<(&Suite, &SuiteCase)> = suites.iter().flat_map(|suite| suite.cases.iter().map(move |case| (suite, case))).collect();
-        let answered: Vec<Vec<(CaseResult<'s>, Option<Answered>)>> =
+        let answered: Vec<Vec<(CaseResult<'s>, Option<CaseChecks>)>> =
             cases.par_iter().map(|(suite, case)| self.answers(suite, case, &endpoints)).collect();
         let mut coverage = CheckCoverage::default();
         let mut results = Vec::new();
@@ -58,7 +58,7 @@ impl<'b, 't> Tested<'b, 't> {
         (results, coverage)
     }
 
-    /// The CRDs for a case: those of the name that the suite gives, or of the object's group and kind. Several if they are variants.
+    /// The CRDs for a case: by the name in the suite, or by the object's group and kind. Several if there are variants.
     fn crds_for(&self, suite: &Suite, case: &SuiteCase) -> Result<Vec<(usize, Option<String>)>, String> {
         let object = subject(case);
         let group = text(object, "apiVersion").and_then(|version| version.split_once('/')).map(|(group, _)| group);
@@ -90,7 +90,12 @@ impl<'b, 't> Tested<'b, 't> {
         Ok(found.into_iter().map(|(index, crd)| (index, several.then(|| variant(crd)))).collect())
     }
 
-    fn answers<'s>(&self, suite: &'s Suite, case: &'s SuiteCase, endpoints: &Endpoints<'_, '_>) -> Vec<(CaseResult<'s>, Option<Answered>)> {
+    fn answers<'s>(
+        &self,
+        suite: &'s Suite,
+        case: &'s SuiteCase,
+        endpoints: &Endpoints<'_, '_>,
+    ) -> Vec<(CaseResult<'s>, Option<CaseChecks>)> {
         let result = |variant, failures| CaseResult { suite, case, variant, failures };
         let candidates = match self.crds_for(suite, case) {
             Ok(candidates) => candidates,
@@ -103,7 +108,13 @@ impl<'b, 't> Tested<'b, 't> {
         candidates.into_iter().map(answer).collect()
     }
 
-    fn answer(&self, suite: &Suite, case: &SuiteCase, index: usize, endpoints: &Endpoints<'_, '_>) -> (Vec<CaseFailure>, Option<Answered>) {
+    fn answer(
+        &self,
+        suite: &Suite,
+        case: &SuiteCase,
+        index: usize,
+        endpoints: &Endpoints<'_, '_>,
+    ) -> (Vec<CaseFailure>, Option<CaseChecks>) {
         let refuse = |reason: String| (vec![CaseFailure::new(reason)], None);
         let Some(crd) = self.crds.crds.get(index) else { return refuse("the CRD was not found".to_owned()) };
         let Some((position, version)) = version_of(crd, suite, case).and_then(|at| Some((at, crd.versions.get(at)?))) else {
@@ -111,7 +122,7 @@ impl<'b, 't> Tested<'b, 't> {
             return refuse(format!("the CRD doesn't have this version; it has {}", known.join(", ")));
         };
         let api_version = format!("{}/{}", crd.group(), version.name);
-        // OpenShift's runner installs the version under test alone, as one that is served.
+        // OpenShift's runner installs only the version under test, and serves it.
         if !version.served && suite.layout == Layout::Own {
             return refuse(format!("{api_version} is not served"));
         }
@@ -138,18 +149,18 @@ impl<'b, 't> Tested<'b, 't> {
             }
         }
         let limit = |(failure, on): (CaseFailure, Minors)| CaseFailure { kubernetes: (on != range).then_some(on), ..failure };
-        (failures.into_iter().map(limit).collect(), Some(Answered { crd: index, version: position, seen }))
+        (failures.into_iter().map(limit).collect(), Some(CaseChecks { crd: index, version: position, seen }))
     }
 }
 
-/// The checks that a case made, and where.
-struct Answered {
+/// The checks made for a case, by CRD and version.
+struct CaseChecks {
     crd: usize,
     version: usize,
     seen: Vec<Seen>,
 }
 
-/// The versions of CRDs as each server reads them, compiled when the first case needs one.
+/// The versions of CRDs as each server reads them, compiled on first use.
 struct Endpoints<'b, 't> {
     crds: &'b [Crd<'t>],
     slots: Vec<Vec<[OnceLock<Option<Endpoint>>; Minor::ALL.len()]>>,
@@ -169,7 +180,7 @@ impl<'b, 't> Endpoints<'b, 't> {
     }
 }
 
-/// The CRD under which the initial object of a case is created, where that is another one.
+/// The CRD under which the initial object of a case is created, if it is a patched one.
 fn patched_crd(crd: &Crd<'_>, case: &SuiteCase) -> Result<Option<Documents>, String> {
     match &case.request {
         SuiteRequest::Sequence { patches, .. } if !patches.is_empty() => crd_patch::patched(crd, patches).map(Some),
@@ -191,7 +202,7 @@ fn variant(crd: &Crd<'_>) -> String {
     words.join(" ")
 }
 
-/// The version that the case or its object names, else that of the suite, else the one that `kubectl` uses.
+/// The version named by the case or its object, or by the suite, or the one that `kubectl` uses.
 fn version_of(crd: &Crd<'_>, suite: &Suite, case: &SuiteCase) -> Option<usize> {
     let named = text(subject(case), "apiVersion").map(|version| version.split_once('/').map_or(version, |(_, version)| version));
     let name = case.version.as_deref().or(named).or(suite.version.as_deref());

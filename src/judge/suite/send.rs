@@ -7,20 +7,20 @@ use crate::server::object::{Endpoint, Response, Seen, Subresource};
 use super::expect::{CaseFailure, compare, rejected_with};
 use super::{Expected, SuiteCase, SuiteRequest, text};
 
-/// The name of an object that has none.
+/// The default name of an object.
 const NAME: &str = "test";
 
-/// An endpoint with what objects of it are called.
+/// An endpoint with the names for its objects.
 pub(super) struct SuiteTarget<'e> {
     pub endpoint: &'e Endpoint,
-    /// With patches of the CRD, what the initial object is created under.
+    /// With CRD patches, the endpoint that the initial object is created at.
     pub patched: Option<&'e Endpoint>,
     pub api_version: String,
     pub kind: &'e str,
 }
 
 impl SuiteTarget<'_> {
-    /// An object with what its author may leave out.
+    /// Fills in what the author may leave out of an object.
     pub fn complete(&self, object: &Value) -> Value {
         let mut object = object.clone();
         let Some(map) = object.as_object_mut() else { return object };
@@ -74,7 +74,7 @@ impl SuiteTarget<'_> {
             Ok(old) => old,
             Err(failure) => return vec![failure],
         };
-        // As the runner does, whatever the object says itself.
+        // Like the runner does, whatever the object itself says.
         let mut updated = updated;
         for key in ["name", "namespace"] {
             let given = old.get("metadata").and_then(|metadata| metadata.get(key)).cloned();
@@ -96,10 +96,10 @@ impl SuiteTarget<'_> {
         }
     }
 
-    /// The initial object as it is read before the update.
+    /// The initial object as read before the update.
     fn created(&self, initial: Value, seen: &mut Vec<Seen>) -> Result<Value, CaseFailure> {
         let endpoint = self.patched.unwrap_or(self.endpoint);
-        // What was seen under another schema says nothing about this one.
+        // Checks under another schema say nothing about this one.
         let mut see = |outcome: &Response| seen.extend(outcome.seen.iter().filter(|_| self.patched.is_none()).cloned());
         let created = endpoint.create(initial.clone());
         see(&created);
@@ -120,7 +120,7 @@ impl SuiteTarget<'_> {
     }
 }
 
-/// Writes the status of an object behind it, where there is one and it has a subresource.
+/// Writes the status of an object separately, if it has one and there is a subresource.
 fn write_status(endpoint: &Endpoint, stored: &Value, object: &Value) -> Option<Response> {
     object.get("status")?;
     endpoint.update_subresource(Subresource::Status, stored, object.clone())

@@ -1,4 +1,4 @@
-//! Two bundles → facts and findings, held against recorded servers, real releases and general laws.
+//! Compares facts and findings about two bundles with recorded servers, real releases and general laws.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,12 +17,12 @@ use serde_json::Value;
 use crate::testing::documents;
 use crate::testing::recorded::{corpus, id, project, records, releases};
 
-/// Facts of the comparison alone, for the laws that it obeys.
+/// The facts of the comparison alone, for the laws that it obeys.
 pub fn facts(old: &str, new: &str) -> Vec<Fact> {
     facts_with(old, new, &PLAIN)
 }
 
-/// No objects are looked for: that takes long in a debug build.
+/// Doesn't search for witnesses, which is slow in a debug build.
 const PLAIN: ChangeOptions<'static> = ChangeOptions { rename_threshold: 60, witnesses: false, context: ReviewContext::NONE };
 
 fn facts_with(old: &str, new: &str, options: &ChangeOptions<'_>) -> Vec<Fact> {
@@ -32,7 +32,7 @@ fn facts_with(old: &str, new: &str, options: &ChangeOptions<'_>) -> Vec<Fact> {
     diff(&old, &new, options)
 }
 
-/// The rule of a fact, which must be of a kind that the comparison is known to emit.
+/// The rule of a fact; the comparison must be known to emit facts of this kind.
 pub fn rule(fact: &Fact) -> &'static Rule {
     static KNOWN: LazyLock<BTreeSet<(Subject, Aspect, Effect)>> = LazyLock::new(|| changes().collect());
     let coordinates = (fact.subject, fact.aspect, fact.effect);
@@ -63,7 +63,7 @@ fn class(facts: &[Fact]) -> Class {
     facts.iter().filter_map(|fact| rule(fact).class).max().unwrap_or(Class::None)
 }
 
-/// Edits that policies call breaks though no request fails: other types, merging, defaults, rules about changes, names.
+/// Edits that policies treat as breaking although no request fails: other types, merging, defaults, transition rules, names.
 fn declared(mutation: &str) -> bool {
     ["type-", "typed-", "any-", "list-", "default-", "cel-transition", "property-remove", "property-rename", "property-move"]
         .iter()
@@ -71,7 +71,7 @@ fn declared(mutation: &str) -> bool {
 }
 
 #[test]
-fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
+fn recorded_breaks_are_found_and_equal_rewrites_are_not_breaking() {
     let records = records("compat");
     let (mut breaks, mut equal, mut undecided, mut shown, mut real) = (0, 0, 0, 0, 0);
     let mut unshown = Vec::new();
@@ -86,9 +86,9 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
             (Some(witness), _) => format!("shown: {} {}", witness.object["spec"], witness.because),
             (None, reason) => reason.clone().unwrap_or_default(),
         };
-        let told: Vec<String> =
+        let reported: Vec<String> =
             facts.iter().map(|f| format!("{}@{} {} {} ({})", rule(f).id, f.path, f.aspect, f.effect, shown_by(f))).collect();
-        let line = format!("{} {mutations:?}: {told:?}", record["id"]);
+        let line = format!("{} {mutations:?}: {reported:?}", record["id"]);
         let broken = observed("writer_break_known") || observed("data_loss");
         if broken {
             breaks += 1;
@@ -114,7 +114,7 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
         let excused = broken || observed("default_change") || mutations.iter().any(|name| declared(name));
         let proved = facts.iter().any(|fact| fact.evidence.witness.is_some() && rule(fact).class == Some(Class::SemanticBreaking));
         if class == Class::SemanticBreaking && !excused {
-            // an object that the sample happened to leave out shows the break
+            // The break is shown by an object that isn't among the recorded samples.
             real += usize::from(proved);
             for mutation in mutations.iter().filter(|name| !name.starts_with("eq:")) {
                 *by_mutation.entry((*mutation).to_owned()).or_default() += 1;
@@ -146,11 +146,10 @@ fn between(old: &Path, new: &Path) -> Vec<Fact> {
     diff(&Bundle::read(&old), &Bundle::read(&new), &PLAIN)
 }
 
-/// (CRD's plural, version, path, to, rule): one line a change that a release is known to have made.
-/// CRD, version, path, kind and class of a change.
-type Told<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str);
+/// A change that a release is known to have made: the CRD's plural, version, path, new path and rule.
+type KnownChange<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str);
 
-const RELEASED: &[(&str, &str, &[Told<'_>])] = &[
+const RELEASED: &[(&str, &str, &[KnownChange<'_>])] = &[
     (
         "gateway-api/v0.8.0/standard",
         "gateway-api/v1.0.0/standard",
@@ -231,15 +230,15 @@ const RELEASED: &[(&str, &str, &[Told<'_>])] = &[
     ),
 ];
 
-/// The same for the demo, which is always at hand.
-const DEMO: &[Told<'_>] = &[
+/// The same for the demo, which is always available.
+const DEMO: &[KnownChange<'_>] = &[
     ("bookings", "v1", "spec.seatClass", "spec.carriageClass", "field-renamed"),
     ("bookings", "v1", "spec.passengers[].loyaltyId", "", "field-added"),
     ("bookings", "v1", "spec.seats", "", "bound-narrowed"),
 ];
 
-fn missing(name: &str, facts: &[Fact], changes: &[Told<'_>]) -> Vec<String> {
-    let found = |(plural, version, path, to, id): &Told<'_>| {
+fn missing(name: &str, facts: &[Fact], changes: &[KnownChange<'_>]) -> Vec<String> {
+    let found = |(plural, version, path, to, id): &KnownChange<'_>| {
         facts.iter().any(|fact| {
             fact.crd.split('.').next() == Some(plural)
                 && fact.version.as_deref().unwrap_or_default() == *version
@@ -248,7 +247,7 @@ fn missing(name: &str, facts: &[Fact], changes: &[Told<'_>]) -> Vec<String> {
                 && rule(fact).id == *id
         })
     };
-    changes.iter().filter(|told| !found(told)).map(|told| format!("{name}: {told:?}")).collect()
+    changes.iter().filter(|reported| !found(reported)).map(|reported| format!("{name}: {reported:?}")).collect()
 }
 
 #[test]
@@ -284,28 +283,28 @@ fn mirrored(effect: Effect) -> Effect {
     }
 }
 
-/// A fact as it is seen from one side: subject, aspect, effect, CRD, version, path.
+/// What a fact looks like from one side: subject, aspect, effect, CRD, version, path.
 type Seen = (Subject, Aspect, Effect, String, Option<String>, String);
 
-/// Aspects that have no mirror: going back is another procedure, or another cause.
+/// Aspects that have no mirror image: going back is a different procedure, or has a different cause.
 fn one_way(fact: &Fact) -> bool {
     let cause = matches!(
         fact.aspect,
-        // a new version is compared with an older one, a removed one is not
+        // A new version is compared with an older one, but a removed one isn't.
         Aspect::Storage
-            // declared fields that become a map are one cause, a map that becomes declared fields another
+            // Declared fields that become a map have another cause than a map that becomes declared fields.
             | Aspect::AdditionalProperties | Aspect::PreserveUnknown
             | Aspect::Accepted
-            // one sentence may gain a promise that the other never lost
+            // One sentence may gain a promise that the other never lost.
             | Aspect::Meaning | Aspect::Description
     );
     cause || (fact.subject != Subject::Version && fact.against.is_some()) || (fact.aspect == Aspect::ConversionStrategy)
 }
 
-/// Nodes whose undeclared keys are taken otherwise: what is below them is told by that cause in one direction.
+/// Nodes that treat undeclared keys differently: in one direction, this reports everything below them.
 fn opened(facts: &[Fact]) -> impl Iterator<Item = String> + '_ {
-    let told = facts.iter().filter(|fact| matches!(fact.aspect, Aspect::AdditionalProperties | Aspect::PreserveUnknown));
-    told.map(|fact| format!("{} {:?} {}", fact.crd, fact.version, fact.path))
+    let reported = facts.iter().filter(|fact| matches!(fact.aspect, Aspect::AdditionalProperties | Aspect::PreserveUnknown));
+    reported.map(|fact| format!("{} {:?} {}", fact.crd, fact.version, fact.path))
 }
 
 fn seen(facts: &[Fact], opened: &[String], back: bool) -> BTreeMap<Seen, usize> {
@@ -324,7 +323,7 @@ fn seen(facts: &[Fact], opened: &[String], back: bool) -> BTreeMap<Seen, usize> 
     found
 }
 
-/// Strings with a format: the server lets lists pass there, and then only conditions that speak of lists refuse them.
+/// Strings with a format: the server accepts lists there, which only conditions about lists refuse.
 fn formatted(documents: &Documents) -> BTreeSet<String> {
     fn below(schema: &Schema<'_>, path: &FieldPath, found: &mut Vec<FieldPath>) {
         if schema.ty() == Some("string") && schema.has(Keyword::Format) {
@@ -347,9 +346,9 @@ fn formatted(documents: &Documents) -> BTreeSet<String> {
     all
 }
 
-/// The facts of both directions must be the same ones, mirrored. `formatted` are the strings with a format of either side.
+/// The facts of both directions must be the same, mirrored. `formatted` are the strings with a format on either side.
 fn assert_mirrored(name: &str, there: &[Fact], back: &[Fact], formatted: &BTreeSet<String>) {
-    // paths under a renamed parent are told by their old name: each side has another
+    // Paths under a renamed parent are reported with their old name, which differs between the directions.
     let moved = there.iter().chain(back).any(|fact| fact.to.is_some());
     if moved {
         return;
@@ -357,14 +356,15 @@ fn assert_mirrored(name: &str, there: &[Fact], back: &[Fact], formatted: &BTreeS
     let opened: Vec<String> = opened(there).chain(opened(back)).collect();
     let (there, back) = (seen(there, &opened, false), seen(back, &opened, true));
     let with = |key: &Seen, effect: Effect| (key.0, key.1, effect, key.3.clone(), key.4.clone(), key.5.clone());
-    // Fields that only one side has decide whether a keyword can take effect there, so it may be told as rewritten in one direction.
+    // Fields that only one side has decide whether a keyword can take effect there, so it may be reported as rewritten in one
+    // direction.
     let idle = |key: &Seen, other: &BTreeMap<Seen, usize>| {
         let rewritten = with(key, Effect::Rewritten);
         there.contains_key(&rewritten)
             || back.contains_key(&rewritten)
             || (key.2 == Effect::Rewritten && Effect::ALL.iter().any(|&effect| other.contains_key(&with(key, effect))))
     };
-    // A list that passes beside a format is told where it is refused, not where it is accepted.
+    // A list accepted because of a format is reported where it is refused, not where it is accepted.
     let listed = |key: &Seen, other: &BTreeMap<Seen, usize>| {
         let here = formatted.contains(&format!("{} {} {}", key.3, key.4.as_deref().unwrap_or_default(), key.5));
         let one_sided = [Effect::Narrowed, Effect::Widened, Effect::Changed];
@@ -400,7 +400,7 @@ fn swapping_sides_mirrors_every_effect() {
         for pair in bundles.windows(2) {
             let (there, back) = (between(&pair[0], &pair[1]), between(&pair[1], &pair[0]));
             let formatted = pair.iter().flat_map(|bundle| formatted(&documents(bundle))).collect();
-            // CRD by CRD, so that one rename doesn't excuse a whole bundle
+            // Check CRD by CRD, so that one rename doesn't exempt a whole bundle.
             let mut names: Vec<&str> = there.iter().chain(&back).map(|fact| fact.crd.as_str()).collect();
             names.sort_unstable();
             names.dedup();
@@ -415,7 +415,7 @@ fn swapping_sides_mirrors_every_effect() {
     assert!(pairs > 0);
 }
 
-/// JSON text with every mapping, and every list whose order means nothing, the other way round.
+/// Writes JSON with every mapping, and every list whose order doesn't matter, in reverse.
 fn reversed(value: &Value, key: &str, out: &mut String) {
     match value {
         Value::Object(map) => {
@@ -471,7 +471,7 @@ fn without_places(mut facts: Vec<Fact>) -> Vec<Fact> {
     for fact in &mut facts {
         fact.before = None;
         fact.after = None;
-        // the order in which values are listed is that of the file
+        // Values are listed in file order.
         fact.words.clear();
     }
     facts
@@ -483,7 +483,7 @@ fn order_of_keys_documents_and_sets_changes_nothing() {
         let Some(pair) = bundles.get(bundles.len().saturating_sub(2)..).filter(|pair| pair.len() == 2) else { continue };
         let name = pair[1].display();
         let (old, new) = (documents(&pair[0]), documents(&pair[1]));
-        // Variants of a CRD are told apart by their files, and these are put into one.
+        // Variants of a CRD are distinguished by their files, and these are put into one.
         if has_variants(&old) || has_variants(&new) {
             continue;
         }

@@ -1,4 +1,5 @@
-//! Pairs of small bundles, the facts between them, and the rules that judge those facts; recorded servers, and general laws.
+//! Tests with pairs of small bundles, the facts between them, and the rules that judge them; also recorded servers, and general
+//! laws.
 #![allow(clippy::disallowed_macros, reason = "tests say what they measured")]
 
 use crate::find::change::{ChangeOptions, diff};
@@ -34,7 +35,7 @@ fn with_root(schema: &str) -> String {
     format!("{HEAD}  versions:\n    - {{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {schema}}}}}\n")
 }
 
-/// The class of all facts, and the rules and paths of those that have it.
+/// The worst class of all facts, and the rules and paths of the facts that have it.
 fn judged(facts: &[Fact]) -> (Class, Vec<String>) {
     let rules: Vec<_> = facts
         .iter()
@@ -53,7 +54,7 @@ fn roots(old: &str, new: &str, class: Class, rules: &[&str]) {
     assert_eq!((found.0, found.1.iter().map(String::as_str).collect::<Vec<_>>()), (class, rules.to_vec()), "{old} -> {new}");
 }
 
-/// Schemas of `spec` in flow style; `PUF` stands for what preserves unknown fields.
+/// Compares two schemas of `spec` in flow style; `PUF` is replaced with the keyword that preserves unknown fields.
 #[track_caller]
 fn specs(old: &str, new: &str, class: Class, rules: &[&str]) {
     let root = |spec: &str| {
@@ -73,7 +74,7 @@ fn adds(old: &str, new: &str, rules: &[&str]) {
 }
 
 #[test]
-fn what_is_required_is_told_where_declarations_go() {
+fn required_fields_are_reported_when_declarations_are_removed() {
     let old = "{type: object, properties: {a: {type: integer}}}";
     for open in ["PUF", "additionalProperties: true", "additionalProperties: {type: integer}"] {
         breaks(old, &format!("{{type: object, {open}, required: [a]}}"), &["required-added@spec.a"]);
@@ -94,7 +95,7 @@ fn what_is_required_is_told_where_declarations_go() {
     );
 }
 
-/// The same change of `spec.o`.
+/// The same for a change of `spec.o`.
 #[track_caller]
 fn objects(old: &str, new: &str, class: Class, rules: &[&str]) {
     let spec = |o: &str| format!("{{type: object, properties: {{o: {o}}}}}");
@@ -102,7 +103,7 @@ fn objects(old: &str, new: &str, class: Class, rules: &[&str]) {
 }
 
 #[test]
-fn undeclared_keys_that_were_kept_meet_the_new_schema() {
+fn kept_undeclared_keys_are_validated_by_the_new_schema() {
     let breaks = |old: &str, new: &str, rule| objects(old, new, Class::SemanticBreaking, &[rule]);
     let adds = |old: &str, new: &str, rule| objects(old, new, Class::Additive, &[rule]);
     let kept = "{type: object, PUF, properties: {a: {type: integer}}}";
@@ -112,7 +113,7 @@ fn undeclared_keys_that_were_kept_meet_the_new_schema() {
     let emptied = "{type: object, additionalProperties: true, properties: {a: {type: integer}}}";
     breaks(emptied, "{type: object, additionalProperties: {type: integer}}", "map-values-narrowed@spec.o");
     adds(emptied, "{type: object, PUF}", "preserve-unknown-fields-added@spec.o");
-    // a map whose keys are all kept, one of them declared as it was
+    // A map whose keys are all kept, one of them declared with the same schema.
     adds(
         "{type: object, additionalProperties: {type: integer}}",
         "{type: object, PUF, properties: {a: {type: integer}}}",
@@ -126,14 +127,14 @@ fn undeclared_keys_that_were_kept_meet_the_new_schema() {
 }
 
 #[test]
-fn defaults_in_values_of_a_map_go_with_their_schema() {
+fn defaults_in_map_values_are_removed_with_their_schema() {
     let breaks = |old: &str, new: &str, rule| objects(old, new, Class::SemanticBreaking, &[rule]);
     let filled = "{type: object, additionalProperties: {type: object, properties: {x: {type: integer, default: 1}}}}";
     breaks(filled, "{type: object, PUF}", "preserve-unknown-fields-changed@spec.o");
     let scalar = "{type: object, additionalProperties: {type: integer, default: 1}}";
     breaks(scalar, "{type: object, additionalProperties: true}", "map-values-changed@spec.o");
     breaks(scalar, "{type: object, PUF, properties: {a: {type: integer}}}", "preserve-unknown-fields-changed@spec.o");
-    // a field of that name is no default
+    // A field named `default` isn't a default.
     objects(
         "{type: object, properties: {default: {type: integer}}}",
         "{type: object, PUF}",
@@ -158,13 +159,13 @@ fn nulls_that_were_dropped_are_counted_where_keys_are_kept() {
         "preserve-unknown-fields-changed@spec.o",
     );
     breaks(&kept(", required: [a]"), "{type: object, additionalProperties: {PUF}, required: [a]}", "map-values-narrowed@spec.o");
-    // what is counted from above
+    // Conditions of a parent count it.
     let around = |o: &str| format!("{{type: object, properties: {{o: {o}}}, allOf: [{{properties: {{o: {{maxProperties: 1}}}}}}]}}");
     specs(&around(&map("")), &around(&kept("")), Class::SemanticBreaking, &["preserve-unknown-fields-changed@spec.o"]);
 }
 
 #[test]
-fn a_new_default_is_noticed_from_above() {
+fn parent_conditions_see_a_new_default() {
     let fields = |more: &str| format!("{{type: object, properties: {{a: {{type: integer}}{more}}}}}");
     let filled = ", b: {type: integer, default: 5}";
     let check = |around: &dyn Fn(&str) -> String, rule: &str| {
@@ -194,9 +195,9 @@ fn a_new_default_is_noticed_from_above() {
         let new = own(filled, &format!("maxProperties: 1, {demand}"));
         objects(&own("", "maxProperties: 1"), &new, Class::SemanticBreaking, &["accepted-narrowed@spec.o"]);
     }
-    // a clause about the other field doesn't mind
+    // A clause about the other field isn't affected.
     objects(&own("", "allOf: [{required: [a]}]"), &own(filled, "allOf: [{required: [a]}]"), Class::Additive, &["field-added@spec.o.b"]);
-    // apiVersion, kind and metadata count as well
+    // apiVersion, kind and metadata count as well.
     let root = |most: u32, more: &str| format!("{{type: object, maxProperties: {most}, properties: {{spec: {{type: object}}{more}}}}}");
     let z = ", z: {type: integer, default: 1}";
     roots(&root(4, ""), &root(4, z), Class::SemanticBreaking, &["accepted-narrowed@"]);
@@ -204,7 +205,7 @@ fn a_new_default_is_noticed_from_above() {
 }
 
 #[test]
-fn nulls_that_are_kept_now_are_noticed() {
+fn newly_kept_nulls_are_reported() {
     let breaks = |old: &str, new: &str, rule| objects(old, new, Class::SemanticBreaking, &[rule]);
     let adds = |old: &str, new: &str, rule| objects(old, new, Class::Additive, &[rule]);
     let map = |null: &str, more: &str| format!("{{type: object, additionalProperties: {{type: integer{null}}}, {more}}}");
@@ -228,7 +229,7 @@ fn nulls_that_are_kept_now_are_noticed() {
 }
 
 #[test]
-fn nulls_that_are_dropped_once_a_name_is_declared_are_missed() {
+fn nulls_dropped_by_a_new_declaration_are_reported() {
     let kept = |more: &str| format!("{{type: object, PUF{more}}}");
     let declared = ", properties: {a: {PUF}}";
     for more in [", required: [a]", ", minProperties: 1"] {
@@ -244,7 +245,7 @@ fn nulls_that_are_dropped_once_a_name_is_declared_are_missed() {
     );
 }
 
-/// The same change of an integer field.
+/// The same for a change of an integer field.
 #[track_caller]
 fn integers(old: &str, new: &str, class: Class, rules: &[&str]) {
     objects(&format!("{{type: integer{old}}}"), &format!("{{type: integer{new}}}"), class, rules);
@@ -268,12 +269,13 @@ fn bounds_are_compared_by_the_numbers_that_meet_them() {
         objects(&format!("{{type: number, {old}}}"), &format!("{{type: number, {new}}}"), class, rules);
     };
     let (breaking, narrowed) = (Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
-    // An exclusive bound of integers is an inclusive one in disguise.
+    // An exclusive bound of integers is equivalent to an inclusive one.
     let same = &["schema-rewritten@spec.o", "schema-rewritten@spec.o"];
     integers("minimum: 9, exclusiveMinimum: true", "minimum: 10", Class::None, same);
     integers("maximum: 10", "maximum: 11, exclusiveMaximum: true", Class::None, same);
     numbers("minimum: 9, exclusiveMinimum: true", "minimum: 10", breaking, narrowed);
-    // An integer meets the bound cut to an integer: 2 was refused by the exclusive 2.5 and is accepted now, 2.2 the reverse.
+    // For an integer, the bound is truncated to an integer: 2 was refused by the exclusive 2.5 and is accepted now, 2.2 the
+    // reverse.
     numbers("maximum: 2.5, exclusiveMaximum: true", "maximum: 2", breaking, &["bound-changed@spec.o"]);
     numbers("minimum: 0.5", "minimum: 0", Class::Additive, &["bound-widened@spec.o"]);
     // The server reads bounds as floats.
@@ -293,7 +295,7 @@ fn formats_are_compared_by_the_texts_that_have_them() {
     formats("quantity", "int32", Class::None, &["schema-rewritten@spec.o"]);
     formats("uuid", "uuid4", Class::SemanticBreaking, &["format-narrowed@spec.o"]);
     formats("uuid4", "uuid", Class::Additive, &["format-widened@spec.o"]);
-    // Beside a list it restricts nothing.
+    // For a list, it restricts nothing.
     objects(
         "{type: array, items: {type: string}}",
         "{type: array, format: cidr, items: {type: string}}",
@@ -304,7 +306,7 @@ fn formats_are_compared_by_the_texts_that_have_them() {
 }
 
 #[test]
-fn a_multiple_of_nothing_refuses_everything() {
+fn a_multiple_of_zero_refuses_everything() {
     for factor in ["-2", "0"] {
         let none = format!(", multipleOf: {factor}");
         integers("", &none, Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
@@ -315,9 +317,9 @@ fn a_multiple_of_nothing_refuses_everything() {
 
 #[test]
 fn integers_in_a_clause_meet_the_bound_as_they_are_written() {
-    // 0 passes both, 0.0 only the first
+    // 0 passes both, 0.0 only the first.
     integers(", allOf: [{minimum: 0}]", ", allOf: [{minimum: 0.5}]", Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
-    // 1 and 1.0 are refused by both
+    // Both refuse 1 and 1.0.
     integers(", allOf: [{maximum: 0}]", ", maximum: 0", Class::None, &["schema-rewritten@spec.o", "schema-rewritten@spec.o"]);
 }
 
@@ -347,13 +349,13 @@ fn an_unserved_version_validates_nothing() {
             assert_eq!(class(false, storage, &old, &new), Class::None, "{old} -> {new}");
             assert_eq!(class(true, storage, &old, &new), Class::SemanticBreaking, "{old} -> {new}");
         }
-        // objects that are stored at it are read through its schema
+        // Objects stored at it are read through its schema.
         assert_eq!(class(false, storage, &field(""), ""), Class::SemanticBreaking);
         assert_eq!(class(false, storage, &field(", default: x"), &field(", default: y")), Class::SemanticBreaking);
     }
 }
 
-/// Two versions with a schema of `spec` each; the second one may be unserved, and the first or the second is stored.
+/// Builds two versions, each with a schema of `spec`; the second may be unserved, and either can be the storage version.
 fn versions(first: &str, second: &str, more: &str, stored: usize) -> String {
     let version = |name: &str, index: usize, spec: &str, more: &str| {
         let storage = index == stored;

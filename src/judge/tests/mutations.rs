@@ -1,4 +1,4 @@
-//! Nothing changes unnoticed: one key or scalar of a real CRD is changed at a time, and each change must be told at its place.
+//! Nothing changes unnoticed: one key or scalar of a real CRD is changed at a time, and each change must be reported at its place.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::changes::{facts, rule};
 use crate::testing::documents;
 use crate::testing::recorded::{corpus, project};
 
-/// Bundles that CRDs are drawn from; together they write every keyword that real CRDs use.
+/// Bundles that CRDs are taken from; together they use every keyword that real CRDs use.
 const BUNDLES: &[&str] = &[
     "gateway-api/v1.4.0/standard",
     "gateway-api/v1.1.0/experimental",
@@ -24,9 +24,9 @@ const BUNDLES: &[&str] = &[
     "argo-cd/v1.8.0",
     "prometheus-operator/v0.92.0",
 ];
-/// CRDs larger than this would be parsed too often.
+/// Larger CRDs would take too long, because they are parsed for every change.
 const LARGEST: usize = 60_000;
-/// Changes of one sort (keyword and edit) in one CRD.
+/// How many changes of one sort (keyword and edit) are made in one CRD.
 const EACH: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,7 +106,7 @@ fn edited(mut document: Value, at: &[String], edit: Edit) -> Option<Value> {
     Some(document)
 }
 
-/// The sort of a place: its keys without names that authors choose.
+/// The sort of a place: its keys without names chosen by authors.
 fn sort(at: &[String]) -> String {
     let mut words: Vec<&str> = Vec::new();
     let mut named = false;
@@ -121,7 +121,7 @@ fn sort(at: &[String]) -> String {
     words[tail..].join("/")
 }
 
-/// The field that a place of a schema belongs to, and the version.
+/// The version and field that a place in a schema belongs to.
 fn field(at: &[String], document: &Value) -> Option<(String, FieldPath)> {
     let start = at.iter().position(|step| step == "openAPIV3Schema")?;
     let version = match at.get(1).map(String::as_str) {
@@ -144,7 +144,7 @@ fn field(at: &[String], document: &Value) -> Option<(String, FieldPath)> {
     Some((version, path))
 }
 
-/// Edits that mean nothing, each with the reason; reviewed by hand.
+/// Edits without any meaning, each with the reason; reviewed by hand.
 fn no_op(document: &Value, at: &[String], edit: Edit, before: Option<&Value>) -> Option<&'static str> {
     let words: Vec<&str> = at.iter().map(String::as_str).collect();
     match words.as_slice() {
@@ -185,7 +185,7 @@ fn no_op(document: &Value, at: &[String], edit: Edit, before: Option<&Value>) ->
     }
 }
 
-/// Whether the document stays a CRD of the same name.
+/// Whether a place identifies the CRD.
 fn identity(at: &[String]) -> bool {
     matches!(
         at.iter().map(String::as_str).collect::<Vec<_>>().as_slice(),
@@ -193,13 +193,13 @@ fn identity(at: &[String]) -> bool {
     )
 }
 
-fn told(facts: &[Fact], at: &[String], document: &Value) -> bool {
+fn is_reported(facts: &[Fact], at: &[String], document: &Value) -> bool {
     match field(at, document) {
         Some((version, path)) => facts.iter().any(|fact| {
             let near = |one: &FieldPath| one.starts_with(&path) || path.starts_with(one) && one.steps().len() + 1 >= path.steps().len();
             match fact.subject {
                 Subject::Field => fact.version.as_deref() == Some(&version) && (near(&fact.path) || fact.to.as_ref().is_some_and(near)),
-                // the whole schema came or went
+                // The whole schema was added or removed.
                 Subject::Version => path.is_root(),
                 _ => false,
             }
@@ -208,7 +208,7 @@ fn told(facts: &[Fact], at: &[String], document: &Value) -> bool {
     }
 }
 
-/// A CRD that writes every keyword and every attribute.
+/// A CRD that uses every keyword and every attribute.
 const FULL: &str = r#"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -322,7 +322,7 @@ impl Tally {
             let facts = facts(&text, &new.to_string());
             self.tried += 1;
             *self.sorts.entry(at.last().filter(|step| step.parse::<usize>().is_err()).cloned().unwrap_or_default()).or_default() += 1;
-            if !told(&facts, &at, document) {
+            if !is_reported(&facts, &at, document) {
                 let got: Vec<_> = facts.iter().map(|fact| (&rule(fact).id, fact.path.to_string())).collect();
                 self.silent.push(format!("{name} {edit:?} {} → {got:?}", at.join("/")));
             }
@@ -348,7 +348,7 @@ impl Tally {
 }
 
 #[test]
-fn every_change_of_a_full_crd_is_told() {
+fn every_change_of_a_full_crd_is_reported() {
     let documents = crate::model::Documents::of_text("full.yaml", FULL);
     let bundle = Bundle::read(&documents);
     let mut tally = Tally::default();
@@ -357,7 +357,7 @@ fn every_change_of_a_full_crd_is_told() {
 }
 
 #[test]
-fn every_single_change_of_real_crds_is_told() {
+fn every_single_change_of_real_crds_is_reported() {
     let mut tally = Tally::default();
     let demo = project().join("testdata/demo/new");
     for folder in [demo].into_iter().chain(corpus().iter().flat_map(|corpus| BUNDLES.iter().map(|name| corpus.join(name)))) {

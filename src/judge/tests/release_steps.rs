@@ -1,4 +1,4 @@
-//! Steps of a release: subresources, versions that come, go and are served, and where objects are stored.
+//! Release steps: subresources, versions that are added, removed, served and unserved, and the storage version.
 
 use crate::judge::finding::Class;
 use crate::judge::rule::Book;
@@ -7,7 +7,7 @@ use crate::testing::HEAD;
 
 use super::{facts, judged};
 
-/// A version with a name, more of its attributes, and the schema of its root.
+/// A version: its name, further attributes, and its root schema.
 type Version<'v> = (&'v str, &'v str, &'v str);
 
 const SERVED: &str = "served: true, storage: false";
@@ -28,45 +28,45 @@ fn spec(properties: &str) -> String {
 }
 
 #[track_caller]
-fn told(old: &[Version<'_>], new: &[Version<'_>], class: Class, rules: &[&str]) {
+fn check(old: &[Version<'_>], new: &[Version<'_>], class: Class, rules: &[&str]) {
     let found = judged(&facts(&crd(old), &crd(new)));
     assert_eq!((found.0, found.1.iter().map(String::as_str).collect::<Vec<_>>()), (class, rules.to_vec()), "{old:?} -> {new:?}");
 }
 
 #[test]
-fn a_status_subresource_takes_nothing_from_who_had_no_status() {
+fn a_status_subresource_affects_nobody_without_a_status() {
     let with = "served: true, storage: true, subresources: {status: {}}";
     let (none, some) = ("{type: object}", "{type: object, properties: {status: {type: object, PUF}}}");
     let widened = "status-subresource-added-without-status@";
-    told(&[("v1", STORED, none)], &[("v1", with, none)], Class::Additive, &[widened]);
-    told(&[("v1", STORED, none)], &[("v1", with, some)], Class::Additive, &[widened, "field-added@status"]);
-    told(&[("v1", STORED, some)], &[("v1", with, some)], Class::SemanticBreaking, &["status-subresource-added@"]);
+    check(&[("v1", STORED, none)], &[("v1", with, none)], Class::Additive, &[widened]);
+    check(&[("v1", STORED, none)], &[("v1", with, some)], Class::Additive, &[widened, "field-added@status"]);
+    check(&[("v1", STORED, some)], &[("v1", with, some)], Class::SemanticBreaking, &["status-subresource-added@"]);
     let open = "{type: object, PUF}";
-    told(&[("v1", STORED, open)], &[("v1", with, open)], Class::SemanticBreaking, &["status-subresource-added@"]);
+    check(&[("v1", STORED, open)], &[("v1", with, open)], Class::SemanticBreaking, &["status-subresource-added@"]);
 }
 
 #[test]
-fn what_the_new_storage_version_preserves_is_not_lost() {
+fn values_that_the_new_storage_version_preserves_are_not_lost() {
     let (full, less) = (spec("a: {type: string}, b: {type: string}"), spec("a: {type: string}"));
     let open = less.replace("{type: object, properties: {a:", "{type: object, PUF, properties: {a:");
     for (to, class, rule) in [(&open, Class::Additive, "storage-moved@"), (&less, Class::SemanticBreaking, "storage-moved-lossy@")] {
-        told(&[("v1", STORED, &full), ("v2", SERVED, to)], &[("v1", SERVED, &full), ("v2", STORED, to)], class, &[rule]);
+        check(&[("v1", STORED, &full), ("v2", SERVED, to)], &[("v1", SERVED, &full), ("v2", STORED, to)], class, &[rule]);
     }
 }
 
 #[test]
-fn what_a_version_says_itself_is_not_told_again_of_the_storage() {
+fn changes_of_a_version_are_not_repeated_for_the_storage() {
     let (full, less) = (spec("a: {type: string}, b: {type: string}"), spec("a: {type: string}"));
     // Both versions drop the field in the same step.
-    told(
+    check(
         &[("v1", STORED, &full), ("v2", SERVED, &full)],
         &[("v1", SERVED, &less), ("v2", STORED, &less)],
         Class::SemanticBreaking,
         &["field-removed@spec.b", "field-removed@spec.b"],
     );
-    // Clients of the old version are moved, and hear of the field.
+    // Clients of the old version must move, and learn about the field.
     let new = ("v2", STORED, less.as_str());
-    told(
+    check(
         &[("v1", STORED, &full)],
         &[("v1", UNSERVED, &full), new],
         Class::SemanticBreaking,
@@ -79,39 +79,39 @@ fn what_a_version_says_itself_is_not_told_again_of_the_storage() {
 }
 
 #[test]
-fn only_a_served_version_refuses_anything() {
+fn only_a_served_version_refuses_objects() {
     let (plain, strict) = (spec("a: {type: string}"), spec("a: {type: string, enum: [x]}"));
     let other = ("v2", STORED, "{type: object}");
     let step = |was: &'static str, is: &'static str, old: &str, new: &str| {
-        let told = judged(&facts(&crd(&[("v1", was, old), other]), &crd(&[("v1", is, new), other])));
-        told.1
+        let check = judged(&facts(&crd(&[("v1", was, old), other]), &crd(&[("v1", is, new), other])));
+        check.1
     };
     assert_eq!(step(UNSERVED, SERVED, &plain, &strict), ["version-served-again@"]);
     assert_eq!(step(SERVED, UNSERVED, &plain, &strict), ["version-unserved@"]);
     assert_eq!(step(UNSERVED, UNSERVED, &plain, &strict), ["schema-rewritten@spec.a"]);
     assert_eq!(step(UNSERVED, UNSERVED, &plain, &spec("a: {type: integer}")), ["schema-rewritten@spec.a"]);
-    // What is stored at it is pruned all the same.
+    // Values stored at it are still pruned.
     assert_eq!(step(UNSERVED, UNSERVED, &plain, &spec("a: {type: object}")), ["type-changed@spec.a"]);
     assert_eq!(step(SERVED, UNSERVED, &plain, &spec("")), ["version-unserved@", "field-removed@spec.a"]);
     assert_eq!(step(UNSERVED, SERVED, &plain, &spec("")), ["field-removed@spec.a"]);
-    // Its endpoints come with it.
+    // Its endpoints are added with it.
     let with = "served: true, storage: false, subresources: {scale: {specReplicasPath: .spec.a, statusReplicasPath: .spec.a}}";
     assert_eq!(step(UNSERVED, with, &plain, &plain), ["version-served-again@"]);
 }
 
 #[test]
-fn the_last_step_of_a_removal_hurts_nobody() {
+fn the_last_step_of_a_removal_affects_nobody() {
     let (v1, v2) = (("v1", UNSERVED, "{type: object}"), ("v2", STORED, "{type: object}"));
-    told(&[v1, v2], &[v2], Class::SemanticBreaking, &["version-removed-unmigrated@"]);
+    check(&[v1, v2], &[v2], Class::SemanticBreaking, &["version-removed-unmigrated@"]);
     let known = |stored: &str| judged(&facts(&format!("{}status: {{storedVersions: [{stored}]}}\n", crd(&[v1, v2])), &crd(&[v2])));
     assert!(known("v2").1.contains(&"version-removed-unserved@".to_owned()), "{:?}", known("v2"));
     assert_eq!(known("v1, v2"), (Class::SemanticBreaking, vec!["version-removed-stored@".to_owned()]));
     let open = facts(&crd(&[v1, v2]), &crd(&[v2]));
     assert!(open.iter().any(|fact| fact.affects.contains(Affected::Stored)), "{open:?}");
-    // A client that was served, or objects that are stored, are hurt.
-    told(&[("v1", SERVED, "{type: object}"), v2], &[v2], Class::SemanticBreaking, &["version-removed@"]);
+    // Clients of a served version, or stored objects, are affected.
+    check(&[("v1", SERVED, "{type: object}"), v2], &[v2], Class::SemanticBreaking, &["version-removed@"]);
     let moved = [("v1", KEPT, "{type: object}"), ("v2", SERVED, "{type: object}")];
-    told(&moved, &[v2], Class::SemanticBreaking, &["version-removed-stored@"]);
+    check(&moved, &[v2], Class::SemanticBreaking, &["version-removed-stored@"]);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_new_version_is_compared_with_the_older_one_as_it_is_now() {
 }
 
 #[test]
-fn a_channel_that_goes_leaves_the_resource() {
+fn removing_a_channel_keeps_the_resource() {
     let named = |channel: &str, root: &str| {
         let marked = format!("example.com, annotations: {{gateway.networking.k8s.io/channel: {channel}}}}}\nspec:");
         format!("---\n{}", crd(&[("v1", STORED, root)]).replacen("example.com}\nspec:", &marked, 1))
@@ -142,7 +142,7 @@ fn a_channel_that_goes_leaves_the_resource() {
     let (one, two) = (spec("a: {type: string}"), spec("a: {type: string}, b: {type: string}"));
     let old = format!("{}{}", named("standard", &one), named("experimental", &two));
     assert_eq!(judged(&facts(&old, &named("standard", &one))), (Class::SemanticBreaking, vec!["field-removed@spec.b".to_owned()]));
-    // What both channels lose is told once.
+    // A loss in both channels is reported once.
     let less = judged(&facts(&old, &named("standard", &spec(""))));
     assert_eq!(less.1.iter().filter(|rule| *rule == "field-removed@spec.a").count(), 1, "{less:?}");
     assert!(less.1.contains(&"field-removed@spec.b".to_owned()), "{less:?}");
@@ -151,18 +151,18 @@ fn a_channel_that_goes_leaves_the_resource() {
 #[test]
 fn a_renamed_field_of_another_type_is_one_change() {
     let (old, new) = (spec("name: {type: string}"), spec("names: {type: array, items: {type: string}}"));
-    told(&[("v1", STORED, &old)], &[("v1", STORED, &new)], Class::SemanticBreaking, &["field-renamed@spec.name"]);
+    check(&[("v1", STORED, &old)], &[("v1", STORED, &new)], Class::SemanticBreaking, &["field-renamed@spec.name"]);
 }
 
 #[test]
 fn a_required_field_that_only_gets_a_default_is_never_absent() {
     let root = |a: &str, more: &str| format!("{{type: object, properties: {{spec: {{type: object, properties: {{a: {a}}}{more}}}}}}}");
     let (old, new) = (root("{type: string}", ", required: [a]"), root("{type: string, default: z}", ""));
-    told(&[("v1", STORED, &old)], &[("v1", STORED, &new)], Class::Additive, &["default-added-to-required@spec.a"]);
+    check(&[("v1", STORED, &old)], &[("v1", STORED, &new)], Class::Additive, &["default-added-to-required@spec.a"]);
 }
 
 #[test]
-fn a_message_claims_no_more_than_the_fact() {
+fn a_message_states_only_what_the_fact_shows() {
     let message = |fact: &Fact| Book::builtin().choose(fact, "").expect("a rule for every fact").texts(fact).0;
     let accepted = |effect| message(&Fact::new(Subject::Field, Aspect::Accepted, effect, "widgets.shop.example.com"));
     assert!(accepted(Effect::Narrowed).contains("rejects values that it accepted before"));

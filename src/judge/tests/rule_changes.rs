@@ -1,11 +1,11 @@
-//! Rules as real commits change them: rewrites that say the same, rules that ask less, and rules that ask more.
+//! CEL rules as real commits change them: equivalent rewrites, weaker rules, and stronger rules.
 
 use crate::judge::finding::Class;
 use crate::model::fact::{Certainty, Fact};
 
 use super::{facts, judged, with_root};
 
-/// A schema for rules to speak of; `FIELD` rules of other nodes are put in by name.
+/// A schema for rules to refer to; `FIELD` rules of other nodes are inserted by name.
 fn spec(rules: &[&str], more: &str) -> String {
     let quoted: Vec<String> = rules.iter().map(|rule| format!("{{rule: {}}}", serde_json::to_string(rule).expect("a string"))).collect();
     let validations = if rules.is_empty() { String::new() } else { format!(", x-kubernetes-validations: [{}]", quoted.join(", ")) };
@@ -26,7 +26,7 @@ fn reviewed(old: &str, new: &str) -> (Class, Vec<Fact>) {
 }
 
 #[test]
-fn the_same_in_other_words_is_no_change() {
+fn equivalent_rules_are_no_change() {
     let mut wrong = Vec::new();
     for (old, new) in [
         ("self.e == 'A' || self.e == 'B'", "self.e in ['A', 'B']"),
@@ -57,7 +57,7 @@ fn the_same_in_other_words_is_no_change() {
 }
 
 #[test]
-fn rules_that_ask_less_break_nobody() {
+fn weaker_rules_break_nobody() {
     let mut wrong = Vec::new();
     for (old, new) in [
         ("self.e in ['A', 'B']", "self.e in ['A', 'B', 'C']"),
@@ -79,7 +79,7 @@ fn rules_that_ask_less_break_nobody() {
 }
 
 #[test]
-fn rules_that_ask_more_are_shown_by_an_object() {
+fn stronger_rules_are_shown_by_an_object() {
     let mut wrong = Vec::new();
     for (old, new) in [
         ("true", "self.n.sum() < 10"),
@@ -107,7 +107,7 @@ fn rules_that_ask_more_are_shown_by_an_object() {
 }
 
 #[test]
-fn keywords_and_rules_say_the_same() {
+fn keywords_and_equivalent_rules_are_interchangeable() {
     let quoted = |rule: &str| format!("x-kubernetes-validations: [{{rule: {}}}]", serde_json::to_string(rule).expect("a string"));
     let mut wrong = Vec::new();
     for (keyword, rule, of_spec) in
@@ -138,7 +138,7 @@ fn a_transition_rule_on_a_new_field_fails_where_its_parent_is_absent() {
 }
 
 #[test]
-fn a_transition_rule_of_the_whole_object_may_take_its_spec_for_granted() {
+fn a_transition_rule_of_the_root_may_assume_that_spec_exists() {
     let root = |more: &str, rules: &str| {
         with_root(&format!(
             "{{type: object, properties: {{spec: {{type: object, properties: {{x: {{type: integer}}{more}}}}}, status: {{type: object, \

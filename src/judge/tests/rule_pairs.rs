@@ -1,4 +1,5 @@
-//! Made-up pairs of CEL rules (rewrites, weaker and stronger ones): what a review says of each is held against random objects and updates.
+//! Generates pairs of CEL rules (rewrites, weaker and stronger ones), and checks the review of each against random objects and
+//! updates.
 //!
 //! `CRDWISE_RULE_PAIRS=100000 cargo test --lib -- rule_pairs --nocapture` tries that many, from the seed `CRDWISE_RULE_SEED`, and
 //! prints how many were proved, tested and undecided.
@@ -12,12 +13,12 @@ use crate::testing::shape;
 
 use super::{facts, judged, with_root};
 
-/// Pairs that every run of the tests tries.
+/// How many pairs every test run tries.
 const PAIRS: usize = 200;
-/// Objects, and updates of them, that each pair is tried with.
+/// How many objects and updates each pair is tried with.
 const OBJECTS: usize = 150;
 
-/// Numbers from a seed (xorshift).
+/// A random number generator with a seed (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -135,7 +136,7 @@ fn rule(random: &mut Random, old: &str, depth: usize) -> String {
     }
 }
 
-/// Another rule: the same in other words, a weaker one, a stronger one, or one with another part.
+/// Derives another rule: equivalent, weaker, stronger, or with another part.
 fn changed(random: &mut Random, text: &str, old: &str) -> String {
     let more = atom(random, old);
     match random.below(13) {
@@ -159,7 +160,7 @@ fn changed(random: &mut Random, text: &str, old: &str) -> String {
     }
 }
 
-/// The rule with a part in other words, if it has one that is known.
+/// Rewrites a part of the rule in an equivalent form, if it has a known one.
 fn respelled(random: &mut Random, text: &str) -> String {
     let pairs = [
         ("self.l.all(x, x != ", "!self.l.exists(x, x == "),
@@ -203,7 +204,7 @@ fn object(random: &mut Random, required: bool) -> Value {
     json!({"apiVersion": "example.com/v1", "kind": "Example", "metadata": {"name": "a"}, "spec": spec})
 }
 
-/// What objects and updates show: whether something is refused now, and whether something passes now.
+/// What random objects and updates show: something that is now refused, and something that now passes.
 fn seen(random: &mut Random, required: bool, old: &Compiled, new: &Compiled) -> (Option<String>, Option<String>) {
     let (mut refused, mut passes) = (None, None);
     for _ in 0..OBJECTS {
@@ -250,7 +251,7 @@ fn no_proved_verdict_is_refuted() {
         let schemas = [schema(required, &before, optional), schema(required, &after, optional)];
         let [old, new] = schemas.each_ref().map(|schema| Compiled::new(&shape(schema)));
         let found: Vec<Fact> = facts(&with_root(&schemas[0].to_string()), &with_root(&schemas[1].to_string()));
-        // Only rules that servers accept say anything.
+        // Only rules that servers accept count.
         let runs =
             |side: &Compiled| side.request(object(&mut Random(7), true)).errors.iter().all(|error| !error.message.contains("compile"));
         if !runs(&old) || !runs(&new) {

@@ -3,8 +3,8 @@
 use super::*;
 
 #[test]
-fn an_object_shows_a_change_only_where_that_change_is_what_it_meets() {
-    // The default that comes with the new field satisfies the rule, and that it is filled in is no sign of the rule.
+fn an_object_proves_a_change_only_if_that_change_affects_it() {
+    // The default of the new field satisfies the rule, and the defaulted value isn't caused by the rule.
     let rule = "x-kubernetes-validations: [{rule: \"self.mode == 'Legacy' || !has(self.keys)\"}]";
     let keys = "keys: {type: array, items: {type: string}}";
     specs(
@@ -13,7 +13,7 @@ fn an_object_shows_a_change_only_where_that_change_is_what_it_meets() {
         Class::Additive,
         &["cel-rule-added-on-new-fields@spec", "field-added@spec.mode"],
     );
-    // What an object without a name can't break is no break either, though a rule about the others is known to be one.
+    // Existing items have no `name`, so the new rule can't refuse them and isn't a break.
     let rule = |rule: &str| format!("x-kubernetes-validations: [{{rule: \"{rule}\"}}]");
     let list = |more: &str, rule: &str| {
         format!("{{type: array, maxItems: 9, items: {{type: object, properties: {{a: {{type: string, maxLength: 9}}{more}}}}}{rule}}}")
@@ -25,7 +25,7 @@ fn an_object_shows_a_change_only_where_that_change_is_what_it_meets() {
         Class::Additive,
         &["cel-rule-added-on-new-fields@spec.o", "field-added@spec.o[].name"],
     );
-    // Of two new rules each has its own object, and a removed field is dropped from one that is fine otherwise.
+    // Each of two new rules has its own object, and a removed field is pruned from an otherwise valid one.
     let old = "{type: object, properties: {a: {type: integer}, b: {type: integer}, c: {type: integer}}}";
     let new = "{type: object, required: [c], properties: {a: {type: integer}, c: {type: integer}}, \
                x-kubernetes-validations: [{rule: \"!has(self.a) || self.a > 1\"}, {rule: \"self.c > 5\"}]}";
@@ -67,7 +67,7 @@ fn a_union_may_get_another_member() {
 }
 
 #[test]
-fn what_is_always_there_is_no_new_field() {
+fn fields_that_always_exist_are_not_new() {
     let rule = |rule: &str| format!("x-kubernetes-validations: [{{rule: \"{rule}\"}}]");
     roots(
         "{type: object, properties: {spec: {type: object}}}",
@@ -78,7 +78,7 @@ fn what_is_always_there_is_no_new_field() {
         Class::SemanticBreaking,
         &["cel-rule-added@"],
     );
-    // Constants of another type than CEL's are no help.
+    // Constants with another type than in CEL don't help.
     for (field, text) in [
         ("{x-kubernetes-int-or-string: true, default: 5}", "self.b != 5.0"),
         ("{type: string, format: byte, default: YWJj}", "self.b != b'abc'"),
@@ -90,7 +90,7 @@ fn what_is_always_there_is_no_new_field() {
 }
 
 #[test]
-fn rules_in_other_words_are_no_change() {
+fn equivalent_rules_are_no_change() {
     let fields = "a: {type: string, maxLength: 9}, b: {type: string, maxLength: 9}, i: {type: integer}, j: {type: integer}, \
                   l: {type: array, maxItems: 5, items: {type: string, maxLength: 5}}";
     let with = |rules: &[&str]| {
@@ -110,8 +110,8 @@ fn rules_in_other_words_are_no_change() {
         (&["has(oldSelf.a) ? has(self.a) : true"], &["!has(oldSelf.a) || has(self.a)"]),
     ] {
         for (old, new) in [(one, other), (other, one)] {
-            let told = judged(&facts(&with_spec(&with(old)), &with_spec(&with(new))));
-            assert_eq!(told.0, Class::None, "{old:?} → {new:?}: {:?}", told.1);
+            let reported = judged(&facts(&with_spec(&with(old)), &with_spec(&with(new))));
+            assert_eq!(reported.0, Class::None, "{old:?} → {new:?}: {:?}", reported.1);
         }
     }
     let widened = judged(&facts(&with_spec(&with(&["self.i > oldSelf.i"])), &with_spec(&with(&["self.i >= oldSelf.i"]))));
@@ -119,7 +119,7 @@ fn rules_in_other_words_are_no_change() {
 }
 
 #[test]
-fn an_object_meets_the_very_keyword_that_it_stands_for() {
+fn an_object_violates_the_keyword_it_proves() {
     let list = |more: &str| format!("{{type: object, properties: {{l: {{type: array, items: {{type: string}}{more}}}}}}}");
     let text = |more: &str| format!("{{type: object, properties: {{s: {{type: string{more}}}}}}}");
     for (old, new, words) in [
@@ -142,10 +142,10 @@ fn a_rule_follows_a_renamed_field() {
              x-kubernetes-validations: [{{rule: \"has(self.{name}) && size(self.{name}) > 0 || has(self.h){more}\"}}]}}"
         )
     };
-    let told = |old: &str, new: &str| judged(&facts(&with_spec(old), &with_spec(new))).1;
-    assert_eq!(told(&node("caCertRefs", ""), &node("caCertificateRefs", "")), ["field-renamed@spec.caCertRefs"]);
-    let narrowed = told(&node("caCertRefs", ""), &node("caCertificateRefs", " && has(self.selfish)"));
-    assert!(narrowed.iter().any(|told| told.starts_with("cel-rule")), "{narrowed:?}");
+    let reported = |old: &str, new: &str| judged(&facts(&with_spec(old), &with_spec(new))).1;
+    assert_eq!(reported(&node("caCertRefs", ""), &node("caCertificateRefs", "")), ["field-renamed@spec.caCertRefs"]);
+    let narrowed = reported(&node("caCertRefs", ""), &node("caCertificateRefs", " && has(self.selfish)"));
+    assert!(narrowed.iter().any(|reported| reported.starts_with("cel-rule")), "{narrowed:?}");
 }
 
 #[test]
@@ -167,14 +167,14 @@ fn a_renamed_field_is_not_renamed_in_string_literals() {
         format!("{{type: object, required: [note], properties: {{{fields}}}, x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}")
     };
     let changed = |old: &str, new: &str| judged(&facts(&with_spec(&spec("replicaCount", old)), &with_spec(&spec("replicas", new)))).1;
-    // The rule follows the field, and nothing else of it changes.
+    // The rule follows the field, and is otherwise unchanged.
     for (old, new) in [
         ("!has(self.replicaCount) || self.replicaCount > 1", "!has(self.replicas) || self.replicas > 1"),
         ("self.?replicaCount.orValue(2) > 1", "self.?replicas.orValue(2) > 1"),
     ] {
         assert_eq!(changed(old, new), ["field-renamed@spec.replicaCount"], "{old}");
     }
-    // Another text is another rule: an object with the new text passed before.
+    // A different text is a different rule: an object with the new text passed before.
     let texts = changed("self.note != 'self.replicaCount'", "self.note != 'self.replicas'");
     assert!(texts.iter().any(|found| found.starts_with("cel-rule-")), "{texts:?}");
 }

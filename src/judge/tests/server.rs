@@ -1,4 +1,4 @@
-//! What a server keeps, fills in, demands and refuses by itself.
+//! What a server itself prunes, defaults, requires and refuses.
 
 use crate::model::fact::Ratchet;
 
@@ -38,7 +38,7 @@ fn items_of_a_list_that_preserves_preserve_too() {
 }
 
 #[test]
-fn a_format_reads_otherwise_in_a_clause_and_without_a_type() {
+fn a_format_means_something_else_in_a_clause_and_without_a_type() {
     let breaks = |old: &str, new: &str| objects(old, new, Class::SemanticBreaking, &["format-narrowed@spec.o"]);
     breaks("{type: integer, allOf: [{format: int32}]}", "{type: integer, format: int32}");
     objects("{type: integer, format: int32}", "{type: integer, allOf: [{format: int32}]}", Class::Additive, &["format-widened@spec.o"]);
@@ -51,7 +51,7 @@ fn a_format_reads_otherwise_in_a_clause_and_without_a_type() {
         Class::SemanticBreaking,
         &["bound-narrowed@spec.o"],
     );
-    // Beside a format of its own, and only there, a string may be a list.
+    // A string with its own format, and only such a string, may be a list.
     objects(
         "{type: string, format: ipv4}",
         "{type: string, anyOf: [{format: ipv4}, {format: ipv6}]}",
@@ -78,7 +78,7 @@ fn defaults_are_compared_as_they_are_stored() {
 }
 
 #[test]
-fn what_the_server_sees_to_is_no_demand() {
+fn what_the_server_ensures_is_not_a_requirement() {
     let bare = "{type: object, properties: {spec: {type: object}}}";
     roots(
         bare,
@@ -104,7 +104,7 @@ fn what_the_server_sees_to_is_no_demand() {
 }
 
 #[test]
-fn what_an_absent_or_null_value_becomes_follows_the_stored_version() {
+fn absent_and_null_values_depend_on_the_stored_version() {
     let plain = "{type: object, properties: {a: {type: string}}}";
     for other in ["default: x", "nullable: true"] {
         let other = format!("{{type: object, properties: {{a: {{type: string, {other}}}}}}}");
@@ -117,7 +117,7 @@ fn what_an_absent_or_null_value_becomes_follows_the_stored_version() {
 }
 
 #[test]
-fn endpoints_of_a_version_that_is_not_served_hurt_nobody() {
+fn endpoints_of_an_unserved_version_affect_nobody() {
     let spec = "{type: object, properties: {a: {type: string}}}";
     let with = |more: &str| versions(spec, spec, &format!("served: false, {more}"), 0);
     for more in ["subresources: {status: {}},", "selectableFields: [{jsonPath: .spec.a}],"] {
@@ -144,14 +144,14 @@ fn an_embedded_resource_may_be_of_any_kind() {
         let rule = format!(", x-kubernetes-validations: [{{rule: \"{rule}\"}}]");
         objects(&of(named, ""), &of(named, &rule), Class::SemanticBreaking, &["cel-rule-added@spec.o"]);
     }
-    // A sibling narrows, and only objects of such a kind can show it.
+    // A sibling field accepts fewer values, and only objects of such a kind can show it.
     for name in ["kind: {type: string, enum: [DaemonSet, StatefulSet]}", "apiVersion: {type: string, enum: [apps/v1]}"] {
         let beside = |most: u32| {
             format!("{{type: object, required: [f], properties: {{c: {{type: string, maxLength: {most}}}, f: {}}}}}", of(name, ""))
         };
         breaks(&beside(10), &beside(5), &["bound-narrowed@spec.c"]);
     }
-    // What it declares of its metadata is pruned once it is no resource any more.
+    // Its declared metadata is pruned once it is no longer a resource.
     let declared = of("metadata: {type: object}", "");
     objects(
         &declared,
@@ -162,7 +162,7 @@ fn an_embedded_resource_may_be_of_any_kind() {
 }
 
 #[test]
-fn what_is_kept_without_a_declaration_meets_a_new_field() {
+fn kept_undeclared_values_are_validated_by_a_new_field() {
     let list =
         |more: &str, rule: &str| format!("{{type: array, PUF, items: {{type: object, properties: {{a: {{type: string}}{more}}}{rule}}}}}");
     objects(&list("", ""), &list(", name: {type: string}", ""), Class::SemanticBreaking, &["field-added-under-preserve@spec.o[].name"]);
@@ -170,7 +170,7 @@ fn what_is_kept_without_a_declaration_meets_a_new_field() {
     let closed = "{type: object, properties: {f: {type: object, PUF, properties: {a: {type: string}, e: {type: object}}}}}";
     let (old, new) = (versions(kept, closed, "served: true,", 0), versions(kept, closed, "served: true,", 1));
     assert_eq!(judged(&facts(&old, &new)), (Class::SemanticBreaking, vec!["storage-moved-lossy@".to_owned()]));
-    // Where the version itself declares the field now, the storage has no part in it.
+    // If the version itself declares the field now, the storage version doesn't matter.
     let (old, new) = (versions(kept, kept, "served: true,", 0), versions(closed, closed, "served: true,", 1));
     let rules = judged(&facts(&old, &new)).1;
     assert!(rules.iter().all(|rule| rule.starts_with("field-added-under-preserve@")), "{rules:?}");
@@ -178,7 +178,7 @@ fn what_is_kept_without_a_declaration_meets_a_new_field() {
 
 #[test]
 fn one_step_is_judged_by_itself() {
-    // The default of a new field is counted among the keys that were kept before, not among those that are kept now.
+    // The default of a new field counts among the keys kept before, not among those kept now.
     let field = |more: &str, limit: &str| format!("{{type: object, properties: {{d: {{type: string}}{more}}}, {limit}}}");
     for limit in ["maxProperties: 5", "anyOf: [{required: [d]}, {maxProperties: 2}]"] {
         let found = judged(&facts(
@@ -187,17 +187,17 @@ fn one_step_is_judged_by_itself() {
         ));
         assert_eq!(found.0, Class::Additive, "{limit}: {:?}", found.1);
     }
-    // An embedded resource had to name its kind already.
+    // An embedded resource already had to state its kind.
     let embedded = "{type: object, PUF, x-kubernetes-embedded-resource: true}";
     objects(embedded, "{type: object, PUF, required: [apiVersion, kind]}", Class::Additive, &["accepted-widened@spec.o"]);
-    // A null that is refused from now on was dropped before: nothing that is stored changes.
+    // A null that is refused from now on was dropped before, so nothing stored changes.
     let plain = "{type: object, properties: {a: {type: string, enum: [x]}}}";
     let nullable = "{type: object, properties: {a: {type: string, enum: [x], nullable: true}}}";
     let (old, new) = (versions(plain, nullable, "served: true,", 0), versions(plain, nullable, "served: true,", 1));
     assert_eq!(judged(&facts(&old, &new)).0, Class::Additive);
 }
 
-/// Which updates of an object that the new schema refuses pass is asked of the server, with the object that shows the break.
+/// Whether an update passes that keeps a newly invalid value is decided by the server model, with the object that proves the break.
 #[test]
 fn ratcheting_is_what_the_server_does_with_the_object() {
     let ratchet = |old: &str, new: &str| {
@@ -214,7 +214,7 @@ fn ratcheting_is_what_the_server_does_with_the_object() {
     assert_eq!(ratchet("{type: array, items: {type: string}}", set), Ratchet::Always);
     let rule = |rule: &str| format!("{{type: string, maxLength: 20, x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}");
     assert_eq!(ratchet("{type: string, maxLength: 20}", &rule("self != 'a'")), Ratchet::Field);
-    // A rule that fails with a runtime error is not ratcheted, and neither is an object with undeclared keys.
+    // A rule with a runtime error isn't ratcheted, nor is an object with undeclared keys.
     assert_eq!(ratchet("{type: string, maxLength: 20}", &rule("duration(self) > duration('1ms')")), Ratchet::Never);
     assert_eq!(ratchet("{type: object, PUF}", "{type: object, PUF, maxProperties: 3}"), Ratchet::Never);
 }

@@ -1,4 +1,4 @@
-//! The verdicts of a running API server against what the inspection says of the same documents.
+//! Compares recorded verdicts of a running API server with the lint facts about the same documents.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ fn refusals(facts: &[Fact]) -> Vec<&Fact> {
     facts.iter().filter(|fact| fact.affects.contains(Affected::Refused)).collect()
 }
 
-/// Each fact is judged by one rule, and what a server refuses by one of family `server`.
+/// Each fact must be judged by one rule, and a refusal by one of the family `server`.
 fn judged(facts: &[Fact]) {
     for fact in facts {
         assert!(vocabulary::is_listed(fact), "{} is not listed", describe(fact));
@@ -50,7 +50,7 @@ fn describe(fact: &Fact) -> String {
     )
 }
 
-/// The server's path, without the quotes and spellings that don't name a node.
+/// Whether our path points into the server's, ignoring quotes and spellings that don't name a node.
 fn points_into(ours: &str, theirs: &str) -> bool {
     ours == theirs
         || ours.strip_prefix(theirs).is_some_and(|rest| rest.starts_with(['.', '[']))
@@ -123,7 +123,7 @@ fn created_crds_are_judged_as_the_server_judges_them() {
     report(tallies);
 }
 
-/// CRDs that the server took for other tests: both sides of each comparison, and those of the stories.
+/// CRDs that the server accepted for other tests: both sides of each comparison, and those of the recorded stories.
 #[test]
 fn accepted_crds_are_not_refused() {
     let mut crds: Vec<(String, Value, bool)> = Vec::new();
@@ -175,7 +175,7 @@ fn report(tallies: BTreeMap<&str, (Tally, usize)>) {
     }
 }
 
-/// Every CRD of the demo and of the corpus was installed, so no server refuses it.
+/// Every CRD of the demo and the corpus was installed, so no server refuses it.
 #[test]
 fn released_crds_are_not_refused() {
     let demo = project().join("testdata/demo");

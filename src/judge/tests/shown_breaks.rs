@@ -1,11 +1,11 @@
-//! Breaks of real releases that once were undecided: each is shown by an object now, or proved to be none.
+//! Breaks of real releases that used to be undecided: each is now shown by an object, or proved not to be a break.
 
 use crate::judge::finding::Class;
 use crate::model::fact::{Certainty, Fact};
 
 use super::{facts, judged, with_root};
 
-/// Every break is shown by an object.
+/// Checks that every break is shown by an object.
 #[track_caller]
 fn shown(old: &str, new: &str) {
     let found: Vec<Fact> = facts(&with_root(old), &with_root(new));
@@ -25,7 +25,7 @@ fn spec(schema: &str) -> String {
 const PRESERVES: &str = "x-kubernetes-preserve-unknown-fields: true";
 
 #[test]
-fn each_field_that_is_declared_under_a_parent_that_kept_all() {
+fn fields_declared_under_a_parent_that_preserved_unknown_fields() {
     let old = format!("{{type: object, {PRESERVES}}}");
     let fields = "a: {type: array, items: {type: string}}, b: {anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true}, \
                   c: {type: string}, d: {type: object, properties: {x: {type: string}}}";

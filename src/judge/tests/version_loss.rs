@@ -1,4 +1,4 @@
-//! Recorded stories of several versions: every loss that the server showed is told for its path, and where none was shown, none is told.
+//! Recorded stories of several versions: every loss that the server showed is reported for its path, and nothing else is.
 
 use crate::judge::finding::Finding;
 use crate::judge::policy::Policy;
@@ -24,7 +24,7 @@ fn judged(old: Option<&Value>, new: &Value) -> Vec<Finding> {
     }
 }
 
-/// `.spec.l[k=1].x` of a record, as a path of ours.
+/// Converts `.spec.l[k=1].x` in a record to a field path.
 fn path(text: &str) -> FieldPath {
     let mut path = FieldPath::root();
     for part in text.trim_start_matches('.').split('.') {
@@ -37,12 +37,12 @@ fn path(text: &str) -> FieldPath {
     path
 }
 
-/// Whether a finding at `told` speaks of `lost`: it is that field, or the object, map or list whose keys or items are lost.
-fn speaks_of(told: &str, lost: &FieldPath) -> bool {
-    let Some(told) = FieldPath::parse(told) else { return false };
-    let (told, lost) = (told.steps(), lost.steps());
-    let meets = |(told, lost): (&PathStep, &PathStep)| told == lost || (*told == PathStep::Values && *lost != PathStep::Items);
-    !told.is_empty() && (told.len()..=told.len() + 1).contains(&lost.len()) && told.iter().zip(lost).all(meets)
+/// Whether a finding at `reported` covers `lost`: it is that field, or the object, map or list whose keys or items are lost.
+fn speaks_of(reported: &str, lost: &FieldPath) -> bool {
+    let Some(reported) = FieldPath::parse(reported) else { return false };
+    let (reported, lost) = (reported.steps(), lost.steps());
+    let meets = |(reported, lost): (&PathStep, &PathStep)| reported == lost || (*reported == PathStep::Values && *lost != PathStep::Items);
+    !reported.is_empty() && (reported.len()..=reported.len() + 1).contains(&lost.len()) && reported.iter().zip(lost).all(meets)
 }
 
 /// All states of the CRD in a record, in order.
@@ -57,10 +57,10 @@ fn states(record: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn every_recorded_loss_is_told() {
+fn every_recorded_loss_is_reported() {
     let records = records("cross");
     let mut wrong = Vec::new();
-    let (mut losses, mut told) = (0, 0);
+    let (mut losses, mut reported) = (0, 0);
     for record in &records {
         let states = states(record);
         let mut findings: Vec<Finding> = states.iter().flat_map(|state| judged(None, state)).collect();
@@ -73,19 +73,19 @@ fn every_recorded_loss_is_told() {
             losses += 1;
             let at = path(loss["path"].as_str().unwrap_or_default());
             let step = record["steps"][loss["step"].as_u64().unwrap_or(1) as usize - 1]["version"].as_str().unwrap_or_default();
-            // A read through the version that has the field shows a loss of an earlier step.
+            // Reading through the version that has the field shows a loss from an earlier step.
             let named = |finding: &&Finding| loss["seen"] == "read" || states.len() > 1 || finding.message.contains(step);
             match findings.iter().filter(|finding| speaks_of(&finding.path, &at)).find(named) {
-                Some(_) => told += 1,
-                None => wrong.push(format!("{} {}: {loss} is not told: {findings:#?}", record["id"], record["about"])),
+                Some(_) => reported += 1,
+                None => wrong.push(format!("{} {}: {loss} is not reported: {findings:#?}", record["id"], record["about"])),
             }
         }
         let loud = |finding: &&Finding| finding.rule.contains("-lost-");
         if let (true, 1, Some(finding)) = (lost.is_empty(), states.len(), findings.iter().find(loud)) {
-            wrong.push(format!("{} {}: nothing was lost, and told is {finding:#?}", record["id"], record["about"]));
+            wrong.push(format!("{} {}: nothing was lost, but this is reported: {finding:#?}", record["id"], record["about"]));
         }
     }
-    println!("{told} of {losses} losses told");
+    println!("{reported} of {losses} losses reported");
     assert!(losses > 0);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! A fact's coordinates: what it is about, which side of it, and what happened. Rules match them.
+//! The coordinates of a fact, which rules match: its subject, aspect and effect.
 
 use super::vocabulary;
 
@@ -10,7 +10,7 @@ vocabulary! {
         Version = "version",
         /// A node of a version's schema.
         Field = "field",
-        /// A node of a new version's schema, compared with the nearest older version, which stays served.
+        /// A node of a new version's schema, compared with the nearest older version that is still served.
         NewVersion = "new-version",
         /// A conversion manifest, or a step of it.
         Conversion = "conversion",
@@ -20,7 +20,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Which side of the subject: a keyword, an attribute, or its presence.
+    /// The aspect of the subject: a keyword, an attribute, or its presence.
     Aspect {
         Presence = "presence",
         Document = "document",
@@ -67,12 +67,12 @@ vocabulary! {
         AnyOf = "any-of",
         OneOf = "one-of",
         Not = "not",
-        /// What a node accepts, where no single keyword explains the difference.
+        /// What a node accepts, if no single keyword explains the difference.
         Accepted = "accepted",
         Description = "description",
         /// `title`, `externalDocs`, `example`.
         Annotation = "annotation",
-        /// The meaning, where only the words tell it.
+        /// The meaning, if only the description tells it.
         Meaning = "meaning",
         Deprecation = "deprecation",
         Maturity = "maturity",
@@ -133,18 +133,18 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What happened to it (between two bundles), or what is wrong with it (in one).
+    /// What happened between two bundles, or what is wrong in one.
     Effect {
         // between two bundles
         Added = "added",
         Removed = "removed",
         Renamed = "renamed",
         Moved = "moved",
-        /// Accepts or keeps less than before.
+        /// Accepts or keeps fewer values than before.
         Narrowed = "narrowed",
-        /// Accepts or keeps more than before.
+        /// Accepts or keeps more values than before.
         Widened = "widened",
-        /// Less here and more there, or other than before.
+        /// Fewer in one respect and more in another, or different from before.
         Changed = "changed",
         /// Written differently; accepts and keeps the same objects.
         Rewritten = "rewritten",
@@ -153,9 +153,9 @@ vocabulary! {
         /// Refused because it must not change.
         Immutable = "immutable",
         Decreased = "decreased",
-        /// Not announced yet: the declared version has to move before the next release.
+        /// Not announced yet: the declared version must be raised before the next release.
         Pending = "pending",
-        /// A step of a procedure that came before its turn.
+        /// A step of a procedure that was taken too early.
         Early = "early",
         Reused = "reused",
         // in one bundle

@@ -1,11 +1,11 @@
-//! Whom a fact affects, how certain it is, and the object that proves it.
+//! Who a fact affects, how certain it is, and the object that proves it.
 
 use serde::Serialize;
 
 use super::vocabulary;
 
 vocabulary! {
-    /// Who or what is hurt.
+    /// Who or what is affected.
     Affected {
         Writers = "writers",
         Stored = "stored",
@@ -26,14 +26,14 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// When an update of an existing object that is no longer valid passes all the same (never on create).
+    /// When an update of an existing object that is no longer valid still passes (never on create).
     Ratchet {
-        /// While the field itself is unchanged.
+        /// As long as the field itself is unchanged.
         Field = "field",
-        /// While the whole object or list around it is unchanged.
+        /// As long as the whole surrounding object or list is unchanged.
         Container = "container",
         Never = "never",
-        /// Whatever it changes: duplicates in a list aren't looked for where the stored object has some.
+        /// Whatever the update changes: duplicates in a list aren't checked if the stored object already has some.
         Always = "always",
     }
 }
@@ -69,7 +69,7 @@ impl Affects {
         self.0 == 0
     }
 
-    /// Whether requests or stored objects break: a claim that only an object proves.
+    /// Whether requests or stored objects break, which only an object can prove.
     pub fn needs_object(self) -> bool {
         [Affected::Writers, Affected::Stored, Affected::Data].into_iter().any(|one| self.contains(one))
     }
@@ -86,7 +86,7 @@ impl Serialize for Affects {
 }
 
 vocabulary! {
-    /// What a server does with a witness.
+    /// How a server treats a witness.
     Outcome {
         Accepted = "accepted",
         Rejected = "rejected",
@@ -95,10 +95,10 @@ vocabulary! {
     }
 }
 
-/// An object that shows a break: the old CRD accepts and keeps it, the new one doesn't.
+/// An object that proves a break: the old CRD accepts and keeps it, the new one doesn't.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Witness {
-    /// The stored object that an update to `object` replaces, where the break is one of updates only.
+    /// The stored object that an update to `object` replaces, if only updates break.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<serde_json::Value>,
     pub object: serde_json::Value,
@@ -107,12 +107,12 @@ pub struct Witness {
     pub because: String,
 }
 
-/// How sure a fact is, and what shows it.
+/// How certain a fact is, and the proof.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     pub certainty: Certainty,
     pub witness: Option<Witness>,
-    /// Why it could not be decided or shown.
+    /// Why it couldn't be decided or proved.
     pub reason: Option<String>,
 }
 
@@ -121,7 +121,7 @@ impl Evidence {
         Evidence { certainty: Certainty::Proved, witness: None, reason: None }
     }
 
-    /// An object shows it.
+    /// An object proves it.
     pub fn shown(witness: Witness) -> Self {
         Evidence { certainty: Certainty::Proved, witness: Some(witness), reason: None }
     }

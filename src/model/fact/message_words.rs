@@ -1,11 +1,11 @@
-//! What a message can say beyond a fact's coordinates, and what else conditions can decide on.
+//! The words that messages and conditions can use in addition to a fact's coordinates.
 
 use super::vocabulary;
 
 vocabulary! {
-    /// The names of what a message can say beyond a fact's coordinates and places.
+    /// The words that a message can use in addition to a fact's coordinates and places.
     ///
-    /// The list is closed: a rule that names any other word is refused, instead of staying silent.
+    /// The list is closed: a rule that uses any other word is refused, instead of silently showing nothing.
     Word {
         Added = "added",
         Advice = "advice",
@@ -89,35 +89,35 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What else holds of a fact. Code and conditions decide on it; a condition and a message see it as a word that says `true`.
+    /// Properties of a fact. Code and conditions use them; conditions and messages see them as a word with the value `true`.
     Mark {
-        /// On one side the field's type is an object, a list or any: a type that holds other values.
+        /// On one side the field can contain other values: an object, a list, or any type.
         Container = "container",
-        /// A manifest says so.
+        /// A manifest declares it.
         Declared = "declared",
         /// A field that no object had is required, without a default.
         Demanded = "demanded",
-        /// The schema that came prunes.
+        /// The added schema prunes.
         Dropped = "dropped",
-        /// A version empties objects that it reads where it expects another type.
+        /// A version drops the content of objects it reads, because it expects another type.
         Emptied = "emptied",
-        /// Fewer keys tell the items of a list map apart.
+        /// Fewer keys identify the items of a list map.
         Fewer = "fewer",
-        /// The version that objects were stored at is gone.
+        /// The version that objects were stored at was removed.
         Gone = "gone",
         /// A CRD moves from the experimental channel to the standard one.
         Graduates = "graduates",
         /// It is about the items of a list, where a default only replaces null.
         Item = "item",
-        /// Objects may hold, or go on holding, a value at the field that the schema doesn't declare.
+        /// Objects may have a value at the field although the schema doesn't declare it.
         Kept = "kept",
-        /// The rule reads only fields that came with it.
+        /// The rule only reads fields that were added with it.
         NewFields = "new_fields",
         /// The server refuses the field's own default.
         Refused = "refused",
-        /// The field is gone and still listed as required.
+        /// The field was removed but is still listed as required.
         StillRequired = "still_required",
-        /// The version isn't served on both sides.
+        /// The version is unserved on one side.
         Unserved = "unserved",
         /// A server refuses the update although the old CRD had the same mistake.
         RefusedAgain = "refused_again",
@@ -125,9 +125,10 @@ vocabulary! {
         RefusedOnUpdate = "refused_on_update",
         /// The rule needs `optionalOldSelf`, which the server drops.
         OldSelfDropped = "old_self_dropped",
-        /// A server that refuses the expression compiles it where the stored CRD has it already; `stored` says which.
+        /// A server that refuses the expression still compiles it if the stored CRD already has it; `stored` lists these servers.
         StoredOnly = "stored_only",
-        /// A default that came or went is the zero value of its type: an absent field meant the same to most programs.
+        /// The default that was added or removed is the zero value of its type, which for most programs means the same as an absent
+        /// field.
         ZeroDefault = "zero_default",
         /// The field or version was deprecated before it changed.
         WasDeprecated = "was_deprecated",

@@ -1,6 +1,6 @@
-//! Facts: what every finder reports, in a closed vocabulary that rules match.
+//! Facts: what every finder emits, in a closed vocabulary that rules match.
 //!
-//! Code finds facts and never judges them; the rule files do.
+//! Code finds facts but never judges them; rule files do.
 
 mod coordinates;
 mod evidence;
@@ -15,7 +15,7 @@ pub use coordinates::{Aspect, Effect, Subject};
 pub use evidence::{Affected, Affects, Certainty, Evidence, Outcome, Ratchet, Witness};
 pub use message_words::{Mark, Word};
 
-/// An enum with a name for each variant, which is what rule files, policies and reports say.
+/// Defines an enum whose variants have names, which rule files, policies and reports use.
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
         $(#[$doc])*
@@ -60,7 +60,7 @@ pub(crate) use vocabulary;
 /// See [`Fact::identity`].
 pub type Identity<'f> = (Subject, Aspect, Effect, &'f str, Option<&'f str>, String, Option<&'f str>);
 
-/// One thing found.
+/// A single fact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
     pub subject: Subject,
@@ -68,9 +68,9 @@ pub struct Fact {
     pub effect: Effect,
     /// `metadata.name` of the CRD; empty for the bundle and the configuration.
     pub crd: String,
-    /// `standard` or `experimental`, where the CRD says.
+    /// `standard` or `experimental`, if the CRD declares it.
     pub channel: Option<String>,
-    /// The file of the CRD, where the bundle has other copies of it that differ.
+    /// The file of the CRD, if the bundle has other copies of it that differ.
     pub variant: Option<String>,
     pub version: Option<String>,
     pub path: FieldPath,
@@ -80,26 +80,26 @@ pub struct Fact {
     pub affects: Affects,
     pub evidence: Evidence,
     pub ratchet: Option<Ratchet>,
-    /// The servers of the range for which it holds; nothing if it holds for all of them.
+    /// The servers of the range it applies to; `None` if it applies to all.
     pub kubernetes: Option<Minors>,
-    /// Servers of the range that don't tolerate updates which `ratchet` says are tolerated.
+    /// Servers of the range that refuse updates although `ratchet` says they are tolerated.
     pub untolerated: Option<Minors>,
-    /// Distinguishes several facts of one kind at one path (a CEL rule's text, a column's name): part of the fingerprint.
+    /// Distinguishes several facts of one kind at one path (a CEL rule's text, a column's name); part of the fingerprint.
     pub key: Option<String>,
-    /// For what the server refuses: its own path in the CRD document.
+    /// For a refusal, the path in the CRD document that the server reports.
     pub field: Option<String>,
-    /// Whether the old bundle had this fact already (facts about one bundle, in a review).
+    /// Whether the old bundle already had this fact (for facts about one bundle, in a review).
     pub pre_existing: bool,
-    /// The version it is compared with, or that objects move from, where that is not its own.
+    /// The version it is compared with, or that objects move from, if it isn't the fact's own version.
     pub against: Option<String>,
-    /// How mature the field, version or CRD is, where the version's name doesn't say.
+    /// The maturity of the field, version or CRD, if the version's name doesn't state it.
     pub maturity: Option<Maturity>,
-    /// The channel it stood in before, where that was another; empty for none.
+    /// The previous channel, if it was different; empty if there was none.
     pub former_channel: Option<String>,
-    /// A file that would settle it, as it could be written.
+    /// A draft of a file that would resolve it.
     pub suggestion: Option<String>,
     pub marks: BTreeSet<Mark>,
-    /// What the message says beyond the above: `old`, `new`, `name`, `detail`, …. No code decides on it.
+    /// Further words for the message: `old`, `new`, `name`, `detail` and so on. No code depends on them.
     pub words: BTreeMap<Word, String>,
 }
 
@@ -201,7 +201,7 @@ impl Fact {
         self
     }
 
-    /// The same fact about a version whose schemas are written like those of the fact's own.
+    /// The same fact for another version whose schemas have the same text.
     pub fn repeated(&self, version: &str, before: Option<Repeat<'_>>, after: Repeat<'_>) -> Fact {
         let mut fact = self.clone().version(version);
         fact.before = self.before.map(|place| before.map_or(place, |repeat| repeat.place(place)));
@@ -214,8 +214,8 @@ impl Fact {
         fact
     }
 
-    /// What conditions see as `fact.words` and messages can name: the words, and typed details that have a name among them.
-    pub fn said(&self) -> BTreeMap<&'static str, &str> {
+    /// The values that conditions see as `fact.words` and messages can use: the words, and typed properties that have a name.
+    pub fn message_values(&self) -> BTreeMap<&'static str, &str> {
         let words = self.words.iter().map(|(word, text)| (word.name(), text.as_str()));
         let marks = self.marks.iter().map(|mark| (mark.name(), "true"));
         let against = self.against.as_deref().map(|version| (AGAINST, version));
@@ -223,23 +223,23 @@ impl Fact {
         words.chain(marks).chain(against).chain(maturity).collect()
     }
 
-    /// Every name that [`Fact::said`] can have.
-    pub fn sayable() -> impl Iterator<Item = &'static str> + Clone {
+    /// Every name that [`Fact::message_values`] can contain.
+    pub fn message_names() -> impl Iterator<Item = &'static str> + Clone {
         let marks = Mark::ALL.iter().map(|mark| mark.name());
         Word::ALL.iter().map(|word| word.name()).chain(marks).chain([AGAINST, MATURITY])
     }
 
-    /// What makes two facts the same one, in an old bundle and in a new one.
+    /// Identifies a fact, to recognise it in an old and a new bundle.
     pub fn identity(&self) -> Identity<'_> {
         (self.subject, self.aspect, self.effect, &self.crd, self.version.as_deref(), self.path.to_string(), self.key.as_deref())
     }
 
-    /// Whether the server refuses the CRD because of this.
+    /// Whether the server refuses the CRD for this reason.
     pub fn is_refusal(&self) -> bool {
         self.affects.contains(Affected::Refused)
     }
 
-    /// Whether the field is one that controllers write and users read.
+    /// Whether the field is in `status`, which controllers write and users read.
     pub fn in_status(&self) -> bool {
         self.path.head() == Some("status")
     }

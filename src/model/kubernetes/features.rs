@@ -1,19 +1,20 @@
-//! What each minor of Kubernetes introduced for CRDs and custom resources: the only place that compares versions.
+//! The features that each Kubernetes version introduced for CRDs and custom resources. This is the only place that compares
+//! versions.
 //!
-//! Each row names the first minor that has a feature and a recorded case that shows it (`testdata/server`). Minors stand for
+//! Each row names the first minor version with a feature, and a recorded case that shows it (`testdata/server`). A version means
 //! servers with default feature gates and their default compatibility version.
 
 use super::Minor;
 
-/// To what a feature belongs.
+/// What a feature belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeatureScope {
-    /// The server: it holds for whatever that server does.
+    /// The server, for everything it does.
     Server,
-    /// The environment that compiles CEL expressions. A server compiles expressions that its stored CRD has with its own
-    /// environment, and new ones with that of the minor before, so that a rollback finds nothing that it can't compile.
+    /// The environment that compiles CEL expressions. A server compiles expressions of its stored CRD with its own environment, and
+    /// new ones with that of the previous minor version, so that they still compile after a rollback.
     Expressions,
-    /// How the server words its errors. No verdict depends on it.
+    /// The wording of error messages. No verdict depends on it.
     Wording,
 }
 
@@ -25,13 +26,13 @@ pub struct FeatureRow {
     pub since: Minor,
     /// A recorded case.
     pub case: &'static str,
-    /// What a server that has it does.
+    /// What a server with this feature does.
     pub what: &'static str,
 }
 
 macro_rules! table {
     ($($scope:ident $minor:literal $feature:ident $case:literal $what:literal;)*) => {
-        /// Something that some servers have and others don't.
+        /// A feature that some servers have and others don't.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Feature { $(#[doc = $what] $feature,)* }
 
@@ -42,9 +43,9 @@ macro_rules! table {
     };
 }
 
-// A minor that the model doesn't know yet is a new number here, in `Minor::NEWEST`, and recorded cases.
+// To add a minor version, add its number here and in `Minor::NEWEST`, and record cases.
 table! {
-    // Expressions: what rules may call.
+    // CEL: functions that rules may call.
     Expressions 28 CrossTypeComparisons   "cel-std-cross-lt-new"          "compares numbers of different types with <, <=, > and >=";
     Expressions 28 OptionalValues         "cel-opt-select-new"            "has optional values: self.?a, [?0], optional.of(), optMap()";
     Expressions 28 Quantities             "cel-quantity-isquantity-new"   "has quantity() and isQuantity()";
@@ -58,7 +59,7 @@ table! {
     Expressions 34 ListFunctions          "cel-list-slice-new"            "has slice(), flatten(), sort(), sortBy(), distinct(), reverse() and lists.range()";
     Expressions 37 Includes               "cel-list-includes-good"        "has includes()";
 
-    // Expressions: what changed with the library in the server, whatever the environment.
+    // CEL: changes in the server's library, whatever the environment.
     Server 29 OptFlatMap                  "cel-opt-optflatmap-stored"     "has optFlatMap()";
     Server 29 UniformLiterals             "cel-lit-mixed-dyn-stored"      "refuses list and map literals of mixed types even behind dyn()";
     Server 32 SubnetsContained            "cel-net-cidr-containscidr-good" "answers containsCIDR() by the prefix lengths";

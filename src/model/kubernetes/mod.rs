@@ -1,18 +1,18 @@
-//! Kubernetes versions: the minors that the model of the server knows, ranges of them, and what each introduced.
+//! Kubernetes versions: the minor versions that the server model knows, ranges of them, and their features.
 
-mod asked;
 mod features;
+mod queried_features;
 mod range;
 
 use std::fmt;
 
-pub use asked::{Asked, Server};
 pub use features::Feature;
 #[cfg(test)]
 pub use features::{FeatureScope, TABLE};
+pub use queried_features::{QueriedFeatures, Server};
 pub use range::{Minors, RangeError};
 
-/// A minor version, which stands for its last patch release with default settings.
+/// A minor version, which means its last patch release with default settings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Minor(u8);
 
@@ -20,17 +20,17 @@ impl Minor {
     pub const OLDEST: Minor = Minor(28);
     /// Not released yet; see [`Minor::is_prerelease`].
     pub const NEWEST: Minor = Minor(37);
-    /// The newest that is released: what a run is about unless it says otherwise.
+    /// The newest release, and the default of a run.
     pub const DEFAULT: Minor = Minor(36);
     pub const ALL: [Minor; 10] =
         [Minor(28), Minor(29), Minor(30), Minor(31), Minor(32), Minor(33), Minor(34), Minor(35), Minor(36), Minor(37)];
 
-    /// Whether the model has it from a release candidate.
+    /// Whether the model was recorded from a release candidate.
     pub fn is_prerelease(self) -> bool {
         self > Minor::DEFAULT
     }
 
-    /// Servers of this minor, when nobody notes what is asked of them.
+    /// A server of this version, without recording what is queried.
     pub fn server(self) -> Server {
         self.into()
     }
@@ -41,7 +41,7 @@ impl Minor {
         own >= row.since.0
     }
 
-    /// The first minor whose servers have it in expressions that are new.
+    /// The first minor version whose servers have a feature in new expressions.
     pub fn first_with(feature: Feature) -> Minor {
         Minor::ALL.into_iter().find(|minor| minor.knows(feature, true)).unwrap_or(Minor::NEWEST)
     }
@@ -51,7 +51,7 @@ impl Minor {
         Minor::ALL.into_iter().find(|minor| minor.0 == number)
     }
 
-    /// The minor of a server that states this version (`v1.33.4-eks-1a2b3c`), or the nearest that the model knows.
+    /// The minor version of a server that reports this version (`v1.33.4-eks-1a2b3c`), or the nearest one that the model knows.
     pub fn of_server(version: &str) -> Option<StatedMinor> {
         let rest = version.trim().strip_prefix('v').unwrap_or(version).strip_prefix("1.")?;
         let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
@@ -70,7 +70,7 @@ impl Minor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatedMinor {
     Known(Minor),
-    /// The server is older or newer than what the model knows; this comes nearest.
+    /// The server is older or newer than the model knows; this is the nearest version.
     Nearest(Minor),
 }
 
@@ -98,7 +98,7 @@ impl serde::Serialize for Minor {
     }
 }
 
-/// What compiles an expression: the libraries of a minor, for new expressions those of the minor before.
+/// The libraries that an expression is compiled with: those of a minor version, or for new expressions of the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Environment {
     server: Server,
@@ -120,7 +120,7 @@ impl Environment {
     }
 }
 
-/// The newest that there is: for expressions that no server compiles.
+/// The newest environment, for expressions that no server compiles.
 impl Default for Environment {
     fn default() -> Self {
         Server::default().stored_expressions()
@@ -147,7 +147,7 @@ mod tests {
         assert!(older.stored_expressions().has(Feature::NetworkAddresses));
         assert!(!older.new_expressions().has(Feature::NetworkAddresses));
         assert!(newer.new_expressions().has(Feature::NetworkAddresses));
-        // What the server does by itself doesn't.
+        // Features of the server itself don't lag behind.
         assert!(Minor(33).server().new_expressions().has(Feature::OptionalListFunctions));
         assert_eq!(Minor::first_with(Feature::NetworkAddresses), newer.minor());
     }

@@ -1,4 +1,4 @@
-//! Sets of minors, as users write them: `1.30..1.36`, `1.33`, `>=1.31`, `1.28..`.
+//! Sets of minor versions, in the notation of users: `1.30..1.36`, `1.33`, `>=1.31`, `1.28..`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use super::Minor;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Minors(u16);
 
-/// Why a text isn't a range of servers.
+/// Why a text isn't a range of versions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     #[error("`{0}` is not a range of Kubernetes versions; write 1.33, 1.30..1.36, 1.31.. or >=1.31")]
@@ -22,7 +22,7 @@ pub enum RangeError {
 
 impl Minors {
     pub const NONE: Minors = Minors(0);
-    /// Every minor that the model knows, pre-releases included.
+    /// Every minor version that the model knows, including pre-releases.
     pub const ALL: Minors = Minors((1 << Minor::ALL.len()) - 1);
 
     pub const fn only(minor: Minor) -> Minors {
@@ -45,7 +45,7 @@ impl Minors {
         Minors(self.0 & !other.0)
     }
 
-    /// Those that are in the other set too.
+    /// The versions that are also in the other set.
     pub fn within(self, other: Minors) -> Minors {
         Minors(self.0 & other.0)
     }
@@ -96,7 +96,7 @@ impl FromIterator<Minor> for Minors {
 impl FromStr for Minors {
     type Err = RangeError;
 
-    /// An open end is the newest release: what isn't released is asked for by name.
+    /// An open end means the newest release; an unreleased version must be named.
     fn from_str(text: &str) -> Result<Self, RangeError> {
         let minor = |part: &str| {
             let digits = part.trim().trim_start_matches('v').strip_prefix("1.").unwrap_or_default();

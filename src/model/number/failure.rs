@@ -1,19 +1,18 @@
-//! Which of a domain's keywords a number breaks, and the server's words for it.
+//! Finds the keywords of a domain that a number violates, with the server's messages.
 
 use super::{NumberDomain, NumberFormat, NumberKind, Value, below, go_int64, is_float_multiple, is_multiple};
 
-/// A keyword that a number breaks.
+/// A keyword that a number violates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Broken {
     MultipleOf,
     Minimum,
     Maximum,
-    /// The number itself, or the bound it is compared with, can't be said in the node's type and format.
+    /// The number, or the bound it is compared with, can't be represented in the node's type and format.
     Range,
 }
 
-/// One broken keyword, with the words that the server puts behind the field's name; those of [`Broken::Range`] stand
-/// before it.
+/// A violated keyword, with the message that the server puts after the field's name; that of [`Broken::Range`] comes before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberFailure {
     pub broken: Broken,
@@ -21,7 +20,7 @@ pub struct NumberFailure {
 }
 
 impl NumberDomain {
-    /// What the value breaks besides its type, in the server's order; nothing for an accepted value.
+    /// What the value violates besides its type, in the server's order; empty if it is accepted.
     pub fn failures(&self, value: Value) -> Vec<NumberFailure> {
         let mut found = Vec::new();
         let fits = match value {
@@ -32,7 +31,7 @@ impl NumberDomain {
             found.push(self.out_of_range("Checked"));
         }
         if let Some(factor) = self.multiple_of {
-            // A constraint that the type can't say is checked all the same, as a float.
+            // A constraint that the type can't represent is still checked, as a float.
             let native = self.constraint(factor, "MultipleOf", &mut found);
             let (holds, shown) = match value {
                 Value::Int(int) if native => (is_multiple(int, go_int64(factor)), go_int64(factor).to_string()),
@@ -69,7 +68,7 @@ impl NumberDomain {
         found
     }
 
-    /// Keywords whose own value can't be said in the node's type and format: the server rejects every number because of them.
+    /// Keywords whose value can't be represented in the node's type and format, so that the server rejects every number.
     pub fn unusable(&self) -> impl Iterator<Item = Broken> {
         let bounds = [(Broken::MultipleOf, self.multiple_of), (Broken::Minimum, self.minimum), (Broken::Maximum, self.maximum)];
         bounds.into_iter().filter(|(_, bound)| bound.is_some_and(|bound| !self.represents(bound))).map(|(broken, _)| broken)
@@ -100,7 +99,7 @@ impl NumberDomain {
     }
 }
 
-/// A float as Go prints it.
+/// Formats a float like Go.
 fn go_float(float: f64) -> String {
     let size = float.abs();
     if size != 0.0 && !(1e-4..1e21).contains(&size) {
@@ -121,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_broken_is_what_is_not_accepted() {
+    fn violations_match_acceptance() {
         let bounds = [None, Some(0.5), Some(2.0), Some(-3.0), Some(1e16), Some(1e20), Some(-1.5)];
         let values =
             [Value::Int(0), Value::Int(2), Value::Int(-3), Value::Int(i64::MAX), Value::Float(0.5), Value::Float(2.0), Value::Float(1e30)];

@@ -1,23 +1,23 @@
-//! The part of a goal that values written as floats can satisfy.
+//! Finds numbers written as floats that satisfy a goal.
 //!
-//! Bounds are compared as the server does. Multiples are reasoned about in decimal arithmetic (`0.3` is a multiple
-//! of `0.1`). That the server takes no multiple whose quotient is beyond 2^53 limits what is searched, but is not
-//! held against a factor: else `multipleOf: 0.25` would be narrower than `0.5`, by floats of sixteen digits.
-//! Every answer is checked against the server's arithmetic before it is given.
+//! Bounds are compared like the server does. Multiples are computed in decimal arithmetic (`0.3` is a multiple of `0.1`). The
+//! server accepts no multiple whose quotient exceeds 2^53; this limits the search but isn't counted as a difference between
+//! factors, or else `multipleOf: 0.25` would accept fewer values than `0.5`, namely floats of sixteen digits. Every result is
+//! checked with the server's arithmetic.
 
 use super::goal::NumberGoal;
 use super::integer::lcm;
 use super::{MAX_SAFE, NumberDomain, NumberFormat, NumberKind, Value};
 use crate::model::relation::{Search, UndecidedReason};
 
-/// Multiples tried in one stretch before the search gives up.
+/// How many multiples are tried in one interval before the search gives up.
 const MAX_TRIES: usize = 2_000;
-/// Decimal places that factors may have.
+/// How many decimal places factors may have.
 const MAX_PLACES: u32 = 18;
-/// The largest float that the format `float` takes.
+/// The largest float that the format `float` accepts.
 const MAX_FLOAT32: f64 = 3.402_823_567_797_336_6e38;
 
-/// A domain, seen by floats: an interval with or without its ends, and a factor.
+/// A domain restricted to floats: an interval with or without its ends, and a factor.
 struct Rule {
     low: (f64, bool),
     high: (f64, bool),
@@ -62,7 +62,7 @@ impl Rule {
         above && below
     }
 
-    /// Leaves out the multiples that the server's arithmetic doesn't reach.
+    /// Excludes multiples that the server's arithmetic can't represent.
     fn limit(&mut self) {
         if let Some(factor) = self.factor {
             let reach = MAX_SAFE * factor;
@@ -98,7 +98,7 @@ pub(super) fn find(goal: &NumberGoal) -> Search<f64> {
     }
     for member in goal.members() {
         match member {
-            // A float is cut to an integer before it is compared with one.
+            // A float is truncated to an integer before it is compared with one.
             Value::Int(int) => edges.extend([int as f64 - 1.0, int as f64, int as f64 + 1.0]),
             Value::Float(float) => edges.push(float),
         }
@@ -136,17 +136,16 @@ pub(super) fn find(goal: &NumberGoal) -> Search<f64> {
     }
 }
 
-/// Real fractions first: an integer with a fraction of zero is rewritten by many clients on the way. Then halves,
-/// then few digits.
+/// Prefers real fractions, because many clients rewrite an integer with a zero fraction; then halves, then few digits.
 fn simple(float: f64) -> (bool, bool, usize, bool, u64) {
     let magnitude = float.abs();
     (float.fract() == 0.0, (float * 2.0).fract() != 0.0, magnitude.to_string().len(), float < 0.0, magnitude.to_bits())
 }
 
-/// The multiples that count, as integers over a common power of ten.
+/// The relevant multiples, as integers over a common power of ten.
 struct Grid {
     places: u32,
-    /// Everything wanted is a multiple of it.
+    /// All results must be multiples of this.
     by: Option<i128>,
 }
 
@@ -165,7 +164,7 @@ impl Grid {
         Some(Grid { places, by })
     }
 
-    /// A value between the two that is a multiple of what it must be, and not of what it must not be.
+    /// Finds a value in the interval that is a multiple of the required factors and not of the excluded ones.
     fn search(&self, goal: &NumberGoal, low: f64, high: f64, avoid: &[&Rule]) -> Search<f64> {
         let mut hopeless = false;
         for rule in avoid {
@@ -173,7 +172,8 @@ impl Grid {
             let Some(factors) = factors else {
                 return Search::Undecided(UndecidedReason::Budget);
             };
-            // To leave the rule is to miss one of its factors; it can't be done if all divide what is wanted.
+            // A value is outside the rule if it isn't a multiple of one of its factors, which is impossible if all of them divide
+            // the required one.
             hopeless |= match self.by {
                 Some(by) => factors.iter().all(|factor| by % factor == 0),
                 None => factors.is_empty(),
@@ -204,7 +204,7 @@ impl Grid {
         if quotient.abs() > MAX_SAFE {
             return Search::Undecided(UndecidedReason::Budget);
         }
-        // One step early: the quotient is rounded.
+        // Start one step early, because the quotient is rounded.
         let first = quotient as i128 - step;
         for count in 0..MAX_TRIES as i128 {
             let Some(scaled) = (first + step * count).checked_mul(by) else {
@@ -222,7 +222,7 @@ impl Grid {
     }
 }
 
-/// Numbers with few digits between the two, near the end that is nearer to zero; then whatever is there.
+/// Numbers with few digits in the interval, near the end closest to zero; then any others.
 fn fractions(low: f64, high: f64) -> impl Iterator<Item = f64> {
     let near = if low >= 0.0 { low } else { high };
     let direction = if low >= 0.0 { 1.0 } else { -1.0 };
@@ -230,7 +230,7 @@ fn fractions(low: f64, high: f64) -> impl Iterator<Item = f64> {
     let round = steps.into_iter().flat_map(move |step: f64| {
         (0..8).map(move |count| {
             let at = (near / step).trunc() + direction * f64::from(count);
-            // Dividing by the inverse keeps 0.3 from becoming 0.30000000000000004.
+            // Dividing by the inverse prevents 0.3 from becoming 0.30000000000000004.
             at / (1.0 / step).round()
         })
     });
@@ -238,7 +238,7 @@ fn fractions(low: f64, high: f64) -> impl Iterator<Item = f64> {
     round.chain([middle, low, high, low.next_up(), high.next_down()])
 }
 
-/// The shortest decimal digits of a float, and how many of them are behind the point.
+/// The shortest decimal digits of a float, and how many of them come after the point.
 fn decimals(float: f64) -> Option<(i128, u32)> {
     let text = float.to_string();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -253,6 +253,6 @@ fn scaled(float: f64, places: u32) -> Option<i128> {
 }
 
 fn decimal(digits: i128, places: u32) -> f64 {
-    // Written and read, so that the float is the nearest to the decimal.
+    // Format and parse, to get the float nearest to the decimal.
     format!("{digits}e-{places}").parse().unwrap_or(f64::NAN)
 }

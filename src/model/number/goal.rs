@@ -1,11 +1,11 @@
-//! What a number must satisfy comes in, such a number or the proof that there is none goes out.
+//! Finds a number with given properties, or proves that there is none.
 
 use serde_json::Number;
 
 use super::{NumberDomain, Value, float, integer};
 use crate::model::relation::Search;
 
-/// What a number must satisfy, all of it at once.
+/// The properties that a number must have, all at once.
 #[derive(Debug, Clone, Default)]
 pub struct NumberGoal<'a> {
     /// Each of these accepts it.
@@ -25,7 +25,7 @@ impl NumberGoal<'_> {
             && self.admits(value)
     }
 
-    /// Whether the enums agree to the value.
+    /// Whether the enums allow the value.
     pub(super) fn admits(&self, value: Value) -> bool {
         self.allowed.iter().all(|members| value.is_in(members)) && !self.excluded.iter().any(|members| value.is_in(members))
     }
@@ -35,18 +35,18 @@ impl NumberGoal<'_> {
         lists.flat_map(|members| members.iter().map(Value::of))
     }
 
-    /// A number written as an integer.
+    /// Finds a number written as an integer.
     pub fn find_integer(&self) -> Search<i64> {
         integer::find(self)
     }
 
-    /// A number written with a fraction.
+    /// Finds a number written with a fraction.
     pub fn find_float(&self) -> Search<Number> {
         written(float::find(self).map(Value::Float))
     }
 
-    /// A number that satisfies the goal: a small integer if there is one, else a short fraction, and only as the
-    /// last resort an integer that must be written with a fraction (`2.0`).
+    /// Finds a number that satisfies the goal: a small integer if there is one, or else a short fraction, and only as a last resort
+    /// an integer written with a fraction (`2.0`).
     #[cfg(test)]
     pub fn find(&self) -> Search<Number> {
         let integer = integer::find(self).map(Value::Int);

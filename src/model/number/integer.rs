@@ -1,13 +1,13 @@
-//! The part of a goal that values written as integers can satisfy.
+//! Finds numbers written as integers that satisfy a goal.
 
 use super::goal::NumberGoal;
 use super::{NumberDomain, NumberFormat, NumberKind, Value, go_int64};
 use crate::model::relation::{Search, UndecidedReason};
 
-/// Multiples tried in one stretch before the search gives up.
+/// How many multiples are tried in one interval before the search gives up.
 const MAX_TRIES: i128 = 20_000;
 
-/// A domain, seen by integers: an interval and a divisor, or nothing.
+/// A domain restricted to integers: an interval and a divisor, or nothing.
 struct Rule {
     low: i128,
     high: i128,
@@ -41,7 +41,7 @@ pub(super) fn find(goal: &NumberGoal) -> Search<i64> {
     let Some(within) = within else {
         return Search::Impossible;
     };
-    // What takes no integer at all excludes none.
+    // A domain that accepts no integer at all excludes none.
     let outside: Vec<Rule> = goal.outside.iter().filter_map(|domain| rule(domain)).collect();
     let divisor = within.iter().fold(1, |sum, rule| lcm(sum, rule.factor));
 
@@ -69,7 +69,7 @@ pub(super) fn find(goal: &NumberGoal) -> Search<i64> {
         if !within.iter().all(holds) || !goal.admits(Value::Int(sample)) {
             continue;
         }
-        // In this stretch those that hold leave only not to be a multiple.
+        // Within this interval, the value must not be a multiple of the factors of these rules.
         let not_by: Vec<i128> = outside.iter().filter(|rule| holds(rule)).map(|rule| rule.factor).collect();
         match in_stretch(low, end - 1, divisor, &not_by) {
             Search::Found(int) => {
@@ -89,12 +89,12 @@ pub(super) fn find(goal: &NumberGoal) -> Search<i64> {
     }
 }
 
-/// The multiple of `by` between the two that is nearest to zero and not a multiple of any of `not_by`.
+/// The multiple of `by` in the interval that is nearest to zero and not a multiple of any of `not_by`.
 fn in_stretch(low: i128, high: i128, by: i128, not_by: &[i128]) -> Search<i64> {
     if not_by.iter().any(|not_by| by % not_by == 0) {
         return Search::Impossible;
     }
-    // The stretch doesn't cross zero: it is an edge.
+    // The interval doesn't cross zero, because zero is an edge.
     let (first, step) = if low >= 0 {
         (low.div_euclid(by) * by + if low.rem_euclid(by) == 0 { 0 } else { by }, by)
     } else {
@@ -113,7 +113,7 @@ fn in_stretch(low: i128, high: i128, by: i128, not_by: &[i128]) -> Search<i64> {
     Search::Undecided(UndecidedReason::Budget)
 }
 
-/// Past what 64 bits hold any larger number will do: only zero is a multiple.
+/// The least common multiple. Beyond 64 bits any larger number will do, because then only zero is a multiple.
 pub(super) fn lcm(a: i128, b: i128) -> i128 {
     const PAST: i128 = 1 << 100;
     let (mut x, mut y) = (a, b);

@@ -1,7 +1,7 @@
-//! Numbers: which of them a schema takes, one number with stated properties, and how two sets of numbers compare.
+//! Numbers: which ones a schema accepts, finding a number with given properties, and comparing two sets of numbers.
 //!
-//! The server keeps apart whether a number was *written* as an integer (`2`) or not (`2.0`, `2e0`, or too large for
-//! 64 bits), and treats the two differently. So does [`Value`].
+//! The server distinguishes whether a number was *written* as an integer (`2`) or not (`2.0`, `2e0`, or too large for 64 bits), and
+//! treats the two differently. So does [`Value`].
 
 mod failure;
 mod float;
@@ -17,29 +17,29 @@ use crate::go::strfmt::Format;
 pub use failure::Broken;
 pub use goal::NumberGoal;
 
-/// What `type` says of a number.
+/// The `type` of a number schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum NumberKind {
     Integer,
     Number,
-    /// No type: inside `allOf`, `anyOf`, `oneOf` and `not`, where the node around them has the type.
+    /// No type: inside `allOf`, `anyOf`, `oneOf` and `not`, where the surrounding node has the type.
     #[default]
     Untyped,
 }
 
-/// What `format` says of a number.
+/// The `format` of a number schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NumberFormat {
     Int32,
     Int64,
     Float,
     Double,
-    /// A string format without a type: then no number passes.
+    /// A string format without a type, which no number satisfies.
     Text,
 }
 
 impl NumberFormat {
-    /// The format as the server keeps it. `None`: it ignores it.
+    /// The format as the server uses it. `None` if it ignores it.
     pub fn of(kind: NumberKind, name: &str) -> Option<NumberFormat> {
         match (kind, name) {
             (NumberKind::Integer, "int32") => Some(NumberFormat::Int32),
@@ -52,7 +52,7 @@ impl NumberFormat {
     }
 }
 
-/// A set of numbers as a schema's keywords draw it. Bounds are floats, as the server stores them.
+/// A set of numbers described by a schema's keywords. Bounds are floats, as the server stores them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NumberDomain {
     pub kind: NumberKind,
@@ -93,8 +93,8 @@ impl Value {
         }
     }
 
-    /// Whether the server takes the value for one of an enum. It converts the value to the type of the member,
-    /// so that `2.5` equals an enum's `2`.
+    /// Whether the server considers the value a member of an enum. It converts the value to the type of the member, so `2.5` equals
+    /// an enum's `2`.
     pub fn is_in(self, members: &[Number]) -> bool {
         members.iter().any(|member| match (self, Value::of(member)) {
             (Value::Int(int), Value::Int(member)) => int == member,
@@ -109,7 +109,7 @@ impl NumberDomain {
         self.accepts_value(Value::of(number))
     }
 
-    /// The checks of the server's validator, in its arithmetic.
+    /// Runs the checks of the server's validator, in its arithmetic.
     pub fn accepts_value(&self, value: Value) -> bool {
         if self.format == Some(NumberFormat::Text) {
             return false;
@@ -147,10 +147,10 @@ impl NumberDomain {
             })
     }
 
-    /// Whether a float can be said in the node's type and format. A bound that can't makes every value invalid,
-    /// `minimum: 0.5` on an integer for one.
+    /// Whether a float can be represented in the node's type and format. A bound that can't be makes every value invalid, for
+    /// example `minimum: 0.5` on an integer.
     fn represents(&self, float: f64) -> bool {
-        // The server goes by the shortest decimal digits, and so `-2^63` is out of range for it.
+        // The server uses the shortest decimal digits, which makes `-2^63` out of range.
         let digits = || float.to_string();
         match (self.kind, self.format) {
             (NumberKind::Integer, _) if float.fract() != 0.0 => false,
@@ -163,7 +163,7 @@ impl NumberDomain {
         }
     }
 
-    /// How the two sets compare, with a number for each side that only this side accepts.
+    /// Compares the two sets, with a number for each side that only this side accepts.
     #[cfg(test)]
     pub fn order(&self, other: &NumberDomain) -> Comparison<Number> {
         let minus = |a: &NumberDomain, b: &NumberDomain| -> Search<Number> {
@@ -190,17 +190,17 @@ fn is_float_multiple(float: f64, factor: f64) -> bool {
     is_json_integer(quotient)
 }
 
-/// The largest integer up to which every integer is a float.
+/// The largest integer up to which every integer can be represented as a float.
 const MAX_SAFE: f64 = ((1u64 << 53) - 1) as f64;
 
-/// Go's conversion to 64 bits, as amd64 does it: what doesn't fit becomes the smallest integer.
+/// Converts to 64 bits like Go on amd64: a value that doesn't fit becomes the smallest integer.
 fn go_int64(float: f64) -> i64 {
     const END: f64 = 9_223_372_036_854_775_808.0;
     if (-END..END).contains(&float) { float as i64 } else { i64::MIN }
 }
 
-/// Whether the server takes a float for an integer: within the safe range, and for positive numbers up to a
-/// relative error of 10^-9.
+/// Whether the server treats a float as an integer: within the safe range, and for positive numbers up to a relative error of
+/// 10^-9.
 pub fn is_json_integer(float: f64) -> bool {
     let whole = float.trunc();
     if !(-MAX_SAFE..=MAX_SAFE).contains(&float) {

@@ -143,7 +143,7 @@ fn goals_on_fractions() {
     assert_eq!(by(0.1).order(&by(0.2)), loses(f("0.1")));
     assert_eq!(by(0.5).order(&by(0.5)), Comparison::equal());
     assert_eq!(by(2.0).order(&number()), gains(f("1")));
-    // An integer without a bound can be written both ways, a half-step only as a fraction.
+    // An unbounded integer can be written both ways, a half-step only as a fraction.
     assert_eq!(by(0.5).order(&by(1.0)), differs(f("0.5"), f("0")));
     let float = NumberDomain { format: Some(NumberFormat::Float), ..number() };
     assert!(float.order(&number()).relation == Relation::Wider);
@@ -165,7 +165,7 @@ fn goals_with_enums() {
     let number = number();
     let half = NumberDomain { minimum: Some(2.5), ..NumberDomain::default() };
     let goal = NumberGoal { within: vec![&number], outside: vec![&half], allowed: vec![&members[1..]], ..NumberGoal::default() };
-    // As an integer 2 passes the truncated bound; as 2.25 it doesn't, and still is in the enum.
+    // As an integer, 2 passes the truncated bound; 2.25 doesn't but is still in the enum.
     assert_eq!(goal.find(), Search::Found(Number::from_f64(2.1).unwrap()));
 }
 

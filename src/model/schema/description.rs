@@ -1,8 +1,8 @@
-//! What descriptions say in words that tools rely on.
+//! Recognises statements in descriptions that tools rely on.
 
 /// Whether a description says that its field is deprecated, in one of the ways authors write it.
 pub(crate) fn is_deprecated(description: &str) -> bool {
-    // Most descriptions don't have the word, and a lower-case copy of each would cost more than all else here.
+    // Most descriptions don't contain the word, and lower-casing each of them would be expensive.
     if !description.contains("eprecated") && !description.contains("EPRECATED") {
         return false;
     }
@@ -13,7 +13,7 @@ pub(crate) fn is_deprecated(description: &str) -> bool {
     if description.contains("DEPRECATED") || description.contains("Deprecated:") || description.contains("Deprecated.") {
         return true;
     }
-    // "this field is deprecated", but not "… is deprecated" about another thing in the middle of a clause
+    // "this field is deprecated", but not "… is deprecated" about something else in the middle of a clause.
     [
         "this field is deprecated",
         "is deprecated.",
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn deprecation_is_recognised_as_authors_write_it() {
+    fn common_deprecation_notices_are_recognised() {
         for text in
             ["Deprecated: use b", "Old. Deprecated: use b.", "DEPRECATED. Use b.", "This field is deprecated, use b", "a is deprecated."]
         {

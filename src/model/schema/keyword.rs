@@ -1,4 +1,4 @@
-//! The closed set of schema keywords that a CRD may write, and a view of one schema node by keyword.
+//! The closed set of schema keywords that a CRD may use.
 
 macro_rules! keywords {
     ($($variant:ident = $name:literal,)*) => {

@@ -1,4 +1,4 @@
-//! Schema nodes of a CRD come in as trees; views by keyword and normalised shapes that can be compared go out.
+//! Schema nodes of a CRD: views by keyword, and normalised shapes that can be compared.
 
 mod description;
 mod keyword;
@@ -10,7 +10,7 @@ pub use keyword::Keyword;
 pub use shape::Shape;
 pub use view::{Additional, Schema, ValidationRule};
 
-/// Whether every resource has a field of this name, declared or not.
+/// Whether every resource has a field with this name, declared or not.
 pub fn is_meta(name: &str) -> bool {
     matches!(name, "apiVersion" | "kind" | "metadata")
 }

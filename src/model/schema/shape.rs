@@ -1,7 +1,7 @@
-//! What a schema node accepts and keeps, as independent data: the form that validation, comparison and generation work on.
+//! What a schema node accepts and keeps, as independent data. Validation, comparison and generation work on this form.
 //!
-//! A shape says the same as the schema it was built from, keyword by keyword, with explicit defaults left out
-//! (`nullable: false`, `minLength: 0`, `list-type: atomic`, …). Each part keeps the node it came from.
+//! A shape is equivalent to the schema it was built from, keyword by keyword, without explicit defaults (`nullable: false`,
+//! `minLength: 0`, `list-type: atomic`, …). Each part knows the node it came from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::model::kubernetes::Server;
 
 use super::{Keyword, Schema};
 
-/// The JSON types that a node names. Without `type` a node accepts all of them.
+/// The JSON types that a node can name. A node without `type` accepts all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Type {
     Object,
@@ -59,7 +59,7 @@ pub struct NumberBounds {
     pub multiple_of: Option<f64>,
 }
 
-/// How many: code points, items or properties.
+/// Limits on a count of code points, items or properties.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CountRange {
     pub min: u64,
@@ -74,17 +74,17 @@ pub enum ListType {
     Map,
 }
 
-/// What happens to keys that `properties` doesn't name.
+/// What happens to keys that `properties` doesn't declare.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Extra<V = Arc<Shape>> {
-    /// Pruned, or inside `allOf`, `anyOf`, `oneOf` and `not`: not restricted.
+    /// Pruned; inside `allOf`, `anyOf`, `oneOf` and `not`, unrestricted.
     #[default]
     Closed,
     /// `additionalProperties: false`: rejected.
     Refused,
     /// `additionalProperties: true`: kept, with nested objects emptied.
     Any,
-    /// Kept, each pruned and validated by this.
+    /// Kept, and each pruned and validated by this schema.
     Values(V),
 }
 
@@ -108,7 +108,7 @@ impl<V> Extra<V> {
     }
 }
 
-/// A CEL rule with what belongs to it.
+/// A CEL rule with its attributes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CelRule {
     pub rule: String,
@@ -119,14 +119,14 @@ pub struct CelRule {
     pub optional_old_self: Option<bool>,
 }
 
-/// Children are shared: a copy that is changed in one place is a copy of the way to it.
+/// A schema node. Children are shared, so that changing one place in a copy only copies the path to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
     /// The mapping this was built from.
     pub at: NodeId,
     /// The server that reads it.
     pub kubernetes: Server,
-    /// `None`: any type (with int-or-string or preserve-unknown-fields, or inside `allOf`, `anyOf`, `oneOf` and `not`).
+    /// `None` means any type (with int-or-string or preserve-unknown-fields, or inside `allOf`, `anyOf`, `oneOf` and `not`).
     pub ty: Option<Type>,
     pub int_or_string: bool,
     pub nullable: bool,
@@ -161,7 +161,7 @@ impl Shape {
         self.properties.get(name).map(|child| &**child)
     }
 
-    /// The declared node to which steps lead.
+    /// The declared node at a path.
     pub fn at(&self, steps: &[PathStep]) -> Option<&Shape> {
         steps.iter().try_fold(self, |shape, step| match step {
             PathStep::Key(name) => shape.property(name),
@@ -184,7 +184,7 @@ impl Shape {
         })
     }
 
-    /// Accepts everything and says nothing.
+    /// A shape that accepts everything and restricts nothing.
     pub fn any(at: NodeId) -> Self {
         Shape {
             at,
@@ -218,7 +218,7 @@ impl Shape {
         }
     }
 
-    /// The shape of a whole schema. Recursion is bounded by the depth of the tree.
+    /// The shape of a whole schema. The recursion is limited by the depth of the tree.
     pub fn of(schema: &Schema<'_>) -> Self {
         let mut shape = Self::local(schema);
         shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Arc::new(Shape::of(&child)))).collect();
@@ -227,7 +227,8 @@ impl Shape {
         shape
     }
 
-    /// The shape of this node alone: with `allOf`, `anyOf`, `oneOf` and `not`, but without properties, items and additional properties.
+    /// The shape of this node alone: with `allOf`, `anyOf`, `oneOf` and `not`, but without properties, items and additional
+    /// properties.
     pub fn local(schema: &Schema<'_>) -> Self {
         let count = |min, max| CountRange {
             min: schema.count(min).and_then(|n| u64::try_from(n).ok()).unwrap_or(0),

@@ -1,4 +1,4 @@
-//! One schema node as its author wrote it: each keyword with its place, nothing copied.
+//! A schema node as its author wrote it: each keyword with its place, nothing copied.
 
 use crate::input::yaml::{Entry, Node};
 use crate::model::kubernetes::{Feature, Server};
@@ -9,24 +9,24 @@ use super::shape::Extra;
 
 const _: () = assert!(COUNT <= u64::BITS as usize, "one bit for each keyword");
 
-/// Behind so many other keys a keyword is looked for by name.
+/// A keyword after this many other keys is looked up by name.
 const FAR: u16 = u16::MAX;
 
-/// A schema node. Built on demand from the tree: one pass over the mapping's keys.
+/// A schema node, built on demand in one pass over the keys of its mapping.
 #[derive(Clone)]
 pub struct Schema<'t> {
     node: Node<'t>,
-    /// One bit for each keyword that is there.
+    /// One bit for each keyword that is present.
     present: u64,
-    /// For each of them the number of its entry; [`FAR`] where it is unknown.
+    /// The index of each keyword's entry; [`FAR`] if unknown.
     places: [u16; COUNT],
-    /// Whether its CRD keeps whatever no schema declares (`spec.preserveUnknownFields`).
+    /// Whether its CRD keeps everything undeclared (`spec.preserveUnknownFields`).
     open: bool,
     /// The server that reads it.
     kubernetes: Server,
 }
 
-/// The three things that `additionalProperties` can say.
+/// The three possible values of `additionalProperties`.
 #[derive(Clone)]
 pub enum Additional<'t> {
     Absent,
@@ -51,7 +51,7 @@ impl<'t> ValidationRule<'t> {
         self.text("rule").unwrap_or_default()
     }
 
-    /// Servers that don't know it drop it.
+    /// Dropped by servers that don't know it.
     pub fn optional_old_self(&self) -> Option<bool> {
         let flag = self.node.get("optionalOldSelf").and_then(Node::as_bool)?;
         self.kubernetes.has(Feature::OptionalOldSelf).then_some(flag)
@@ -65,7 +65,7 @@ impl std::fmt::Debug for Schema<'_> {
 }
 
 impl<'t> Schema<'t> {
-    /// The node at a path, where the schema declares it.
+    /// The node at a path, if the schema declares it.
     pub(crate) fn at(&self, path: &FieldPath) -> Option<Schema<'t>> {
         path.steps().iter().try_fold(self.clone(), |here, step| here.below(step))
     }
@@ -95,7 +95,7 @@ impl<'t> Schema<'t> {
         Schema { node, present, places, open: false, kubernetes: Server::default() }
     }
 
-    /// The same schema in a CRD that keeps, or prunes, what isn't declared.
+    /// The same schema in a CRD that keeps, or prunes, undeclared fields.
     pub fn within(self, open: bool) -> Self {
         Schema { open, ..self }
     }
@@ -110,7 +110,7 @@ impl<'t> Schema<'t> {
         self.kubernetes
     }
 
-    /// A schema somewhere below this one.
+    /// A schema below this one.
     pub fn child(&self, node: Node<'t>) -> Self {
         Schema::new(node).within(self.open).on(self.kubernetes)
     }
@@ -119,12 +119,12 @@ impl<'t> Schema<'t> {
         self.node
     }
 
-    /// Whether a keyword is there; a null value counts as absent.
+    /// Whether a keyword is present; null counts as absent.
     pub fn has(&self, word: Keyword) -> bool {
         self.present & 1 << word as u64 != 0
     }
 
-    /// Key and value of a keyword; a null value counts as absent.
+    /// The key and value of a keyword; null counts as absent.
     #[inline]
     pub fn entry(&self, word: Keyword) -> Option<Entry<'t>> {
         if !self.has(word) {
@@ -141,7 +141,7 @@ impl<'t> Schema<'t> {
         self.entry(word).map(|entry| entry.value)
     }
 
-    /// Keywords that are there, in the order of [`Keyword::ALL`].
+    /// The keywords that are present, in the order of [`Keyword::ALL`].
     pub fn words(&self) -> impl Iterator<Item = (Keyword, Entry<'t>)> + '_ {
         let mut left = self.present;
         std::iter::from_fn(move || {
@@ -152,7 +152,7 @@ impl<'t> Schema<'t> {
         })
     }
 
-    /// Keys that no schema has; the server drops them.
+    /// Keys that aren't schema keywords; the server drops them.
     pub fn unknown(&self) -> impl Iterator<Item = Entry<'t>> + 't {
         self.node.entries().filter(|entry| Keyword::parse(entry.name()).is_none())
     }
@@ -176,7 +176,7 @@ impl<'t> Schema<'t> {
         self.word(word).and_then(Node::as_int)
     }
 
-    /// Strings of a list keyword (`required`, list-map-keys).
+    /// The strings in a list keyword (`required`, list-map-keys).
     pub fn names(&self, word: Keyword) -> impl Iterator<Item = &'t str> + 't {
         self.word(word).into_iter().flat_map(Node::items).filter_map(Node::as_str)
     }
@@ -190,12 +190,12 @@ impl<'t> Schema<'t> {
         self.flag(Keyword::IntOrString)
     }
 
-    /// Whether keys that it doesn't declare are kept, by its own word or by its CRD's.
+    /// Whether undeclared keys are kept, by this schema or by its CRD.
     pub fn preserves_unknown(&self) -> bool {
         self.open || self.flag(Keyword::PreserveUnknownFields)
     }
 
-    /// Whether nothing below is ever pruned, whatever the schema says.
+    /// Whether nothing below is ever pruned, whatever the schema declares.
     pub fn is_open(&self) -> bool {
         self.open
     }
@@ -212,7 +212,7 @@ impl<'t> Schema<'t> {
         self.word(Keyword::Enum).map(Node::items)
     }
 
-    /// Declared properties in the order of the file.
+    /// The declared properties in file order.
     pub fn properties(&self) -> impl ExactSizeIterator<Item = (Entry<'t>, Schema<'t>)> + 't {
         let map = self.word(Keyword::Properties);
         let (open, kubernetes) = (self.open, self.kubernetes);
@@ -244,7 +244,8 @@ impl<'t> Schema<'t> {
         }
     }
 
-    /// What happens to keys that `properties` doesn't name. Where the whole CRD preserves, `additionalProperties: true` says nothing.
+    /// What happens to keys that `properties` doesn't declare. If the whole CRD preserves unknown fields, `additionalProperties:
+    /// true` has no effect.
     pub fn extra(&self) -> Extra<Schema<'t>> {
         match self.additional() {
             Additional::Schema(values) => Extra::Values(values),
@@ -254,7 +255,7 @@ impl<'t> Schema<'t> {
         }
     }
 
-    /// Clauses of `allOf`, `anyOf` or `oneOf`.
+    /// The clauses of `allOf`, `anyOf` or `oneOf`.
     pub fn clauses(&self, word: Keyword) -> impl ExactSizeIterator<Item = Schema<'t>> + 't {
         let kubernetes = self.kubernetes;
         self.word(word).map(Node::items).unwrap_or_else(|| self.none().items()).map(move |node| Schema::new(node).on(kubernetes))
@@ -270,7 +271,7 @@ impl<'t> Schema<'t> {
         self.word(Keyword::Validations).map(Node::items).unwrap_or_else(|| self.none().items()).map(rule)
     }
 
-    /// A node that is sure to have no children of the other sort: an empty iterator of the right type.
+    /// A node without children, for an empty iterator of the right type.
     fn none(&self) -> Node<'t> {
         self.node.leaf()
     }

@@ -13,7 +13,7 @@ use crate::cel::rule_check::{self, CelRuleError, CheckedRule, CheckedSite, RULE_
 use crate::cel::site::Site;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Mark, Subject, Word};
-use crate::model::kubernetes::{Asked, Minor, Server};
+use crate::model::kubernetes::{Minor, QueriedFeatures, Server};
 use crate::model::schema::shape::{CelRule, Extra};
 use crate::model::schema::{Additional, Keyword, Schema, Shape, ValidationRule};
 use crate::model::{FieldPath, PathStep};
@@ -58,12 +58,12 @@ pub(super) fn check<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, sit
 
 /// Notes what the costs depend on, unless all stay below the limits on every server that is asked about.
 fn note_costs(sites: &[CheckedSite<'_>], kubernetes: Server) {
-    let asked = sites.iter().flat_map(|site| &site.rules).fold(Asked::NOTHING, |asked, rule| asked.and(rule.asked));
+    let asked = sites.iter().flat_map(|site| &site.rules).fold(QueriedFeatures::NOTHING, |asked, rule| asked.and(rule.asked));
     let within = |minor: Minor| {
         let costs = sites.iter().flat_map(|site| site.rules.iter().map(move |rule| (site, rule)));
         let mut total = 0_u64;
         for (site, rule) in costs {
-            let (cost, message) = match rule.asked == Asked::NOTHING {
+            let (cost, message) = match rule.asked == QueriedFeatures::NOTHING {
                 true => (rule.cost, rule.message_cost),
                 false => rule.costs_on(&site.site, minor),
             };

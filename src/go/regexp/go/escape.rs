@@ -1,4 +1,4 @@
-//! Escapes and bracketed classes of Go's syntax.
+//! Parses escapes and bracketed classes of Go's syntax.
 
 use regex_syntax::hir::{ClassUnicode, Hir, Look};
 
@@ -6,7 +6,7 @@ use super::{Parser, Refusal, class_hir, folded, ranges};
 use crate::go::regexp::{PatternError, class};
 
 impl Parser<'_> {
-    /// A literal that is written as a number.
+    /// A literal written as a code point number.
     fn literal_code(&mut self, code: u32) -> Result<(), Refusal> {
         match char::from_u32(code) {
             Some(c) => self.literal(c),
@@ -59,7 +59,7 @@ impl Parser<'_> {
         self.literal_code(code)
     }
 
-    /// `\d`, `\pL`, `\P{Greek}`: a class of one escape, inside or outside of brackets.
+    /// A class escape inside or outside brackets: `\d`, `\pL`, `\P{Greek}`.
     fn class_escape(&mut self) -> Result<Option<ClassUnicode>, Refusal> {
         if self.peek() != Some(b'\\') {
             return Ok(None);
@@ -77,7 +77,7 @@ impl Parser<'_> {
         Ok(Some(self.signed(class, negated)))
     }
 
-    /// Folds before it negates: `(?i)\W` leaves out what folds into a word character.
+    /// Folds case before negating: `(?i)\W` excludes everything that folds to a word character.
     fn signed(&self, mut class: ClassUnicode, negated: bool) -> ClassUnicode {
         if self.flags.fold_case {
             class = folded(class);
@@ -116,7 +116,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An escape for one code point.
+    /// An escape for a single code point.
     fn escaped_char(&mut self) -> Result<u32, Refusal> {
         let start = self.at;
         self.at += 1;
@@ -156,7 +156,7 @@ impl Parser<'_> {
         code
     }
 
-    /// `\x7F` or `\x{10FFFF}`, behind the `x`.
+    /// `\x7F` or `\x{10FFFF}`, after the `x`.
     fn hex_digits(&mut self) -> Option<u32> {
         let first = self.next_char()?;
         if first != '{' {

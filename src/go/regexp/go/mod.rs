@@ -1,9 +1,9 @@
-//! Go's regular-expression syntax: the text of a pattern comes in, an expression with Go's meaning goes out, or
-//! the refusal in the words that the server would use.
+//! Parses Go's regular expression syntax into an expression with Go's meaning, or returns the error message that the server would
+//! use.
 //!
-//! The syntax of the `regex` crate is close, but not the same: `[a&&b]`, `\<`, `(?x)`, `x{1001}` or `x{01}` mean
-//! something else there or are refused by only one of the two. So the text is read here, by Go's rules, and only
-//! the result is expressed with `regex_syntax`.
+//! The syntax of the `regex` crate is similar, but not the same: `[a&&b]`, `\<`, `(?x)`, `x{1001}` or `x{01}` mean something else
+//! there or are refused by only one of the two. So the text is parsed here by Go's rules, and only the result is expressed with
+//! `regex_syntax`.
 
 mod escape;
 
@@ -17,12 +17,12 @@ const MAX_REPEAT: u32 = 1000;
 const GO_MAX_SIZE: u64 = (128 << 20) / 40;
 /// Go's limit for nested expressions.
 const GO_MAX_HEIGHT: u32 = 1000;
-/// Deeper expressions are not analysed: the code that walks them is recursive.
+/// Deeper expressions aren't analysed, because the code that walks them is recursive.
 const MAX_DEPTH: u32 = 250;
 
 pub(super) struct Parsed {
     pub hir: Hir,
-    /// Instructions that Go's compiled program would about have.
+    /// The approximate number of instructions in Go's compiled program.
     pub size: u64,
 }
 
@@ -30,12 +30,12 @@ pub(super) fn parse(text: &str) -> Result<Parsed, PatternError> {
     Parser::new(text).run()
 }
 
-/// An expression on the parser's stack, with what Go's limits need to know of it.
+/// An expression on the parser's stack, with what is needed to check Go's limits.
 struct Node {
     hir: Hir,
     size: u64,
     height: u32,
-    /// The largest product of counted repetitions on a way down.
+    /// The largest product of nested counted repetitions.
     repeats: u32,
 }
 
@@ -45,10 +45,10 @@ impl Node {
     }
 }
 
-/// The part of a group that was read so far.
+/// The part of a group that was parsed so far.
 #[derive(Default)]
 struct Group {
-    /// The flags to go back to behind the closing parenthesis.
+    /// The flags to restore after the closing parenthesis.
     flags: Flags,
     capture: bool,
     alternatives: Vec<Node>,
@@ -68,7 +68,7 @@ struct Parser<'t> {
     flags: Flags,
     groups: Vec<Group>,
     current: Group,
-    /// Where the repetition that ends here began, to refuse `a**`.
+    /// Where the repetition that ends here started, to refuse `a**`.
     last_repeat: Option<usize>,
     too_deep: bool,
 }
@@ -227,8 +227,8 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// `{n}`, `{n,}` or `{n,m}` at this place: the counts (`None` for a number too large to hold) and the end.
-    /// Anything else is not a repetition, and the brace is literal.
+    /// Parses `{n}`, `{n,}` or `{n,m}`: the counts (`None` for a number too large to represent) and the end. Anything else isn't a
+    /// repetition, and the brace is literal.
     #[allow(clippy::type_complexity)]
     fn counts(&self) -> Option<(Option<u32>, Option<Option<u32>>, usize)> {
         let bytes = self.text.as_bytes();
@@ -282,7 +282,7 @@ impl<'t> Parser<'t> {
         self.inline_flags(start)
     }
 
-    /// `(?i)`, `(?i-s:` and the like, behind the question mark.
+    /// Parses `(?i)`, `(?i-s:` and similar, after the question mark.
     fn inline_flags(&mut self, start: usize) -> Result<(), Refusal> {
         let mut flags = self.flags;
         let mut set = true;
@@ -292,7 +292,7 @@ impl<'t> Parser<'t> {
                 'i' => flags.fold_case = set,
                 'm' => flags.multi_line = set,
                 's' => flags.dot_newline = set,
-                // Greed doesn't change which strings match.
+                // Greediness doesn't change which strings match.
                 'U' => {}
                 '-' if set => {
                     set = false;
@@ -366,7 +366,7 @@ impl<'t> Parser<'t> {
         self.check(node)
     }
 
-    /// Go's limits refuse the pattern. Our own only means that it is read on without its meaning.
+    /// Checks limits. Beyond Go's limits, the pattern is refused; beyond our own, parsing continues without its meaning.
     fn check(&mut self, mut node: Node) -> Result<Node, Refusal> {
         if node.size > GO_MAX_SIZE {
             return Err(self.refuse("expression too large", 0, self.text.len()));
@@ -391,7 +391,7 @@ fn class_hir(class: ClassUnicode) -> Hir {
 }
 
 fn folded(mut class: ClassUnicode) -> ClassUnicode {
-    // It can only fail where the crate is built without its Unicode tables.
+    // This only fails if the crate is built without its Unicode tables.
     let _ = class.try_case_fold_simple();
     class
 }

@@ -1,8 +1,8 @@
-//! Which features an answer depended on: minors that agree on them get the same answer, and are judged once.
+//! Records which features a result depended on, so that minor versions that agree on them are judged once.
 //!
-//! Most CRDs touch nothing that differs between minors. So one of them is asked, every question that the model of the server asks
-//! about its version is noted, and only minors that would have answered one of these questions differently are asked again.
-//! The notes go with the [`Server`] that is asked, on whatever thread that happens.
+//! Most CRDs use nothing that differs between minor versions. So one version is evaluated, every feature that the server model
+//! queries is recorded, and only versions that differ in one of these features are evaluated again. The recording belongs to the
+//! [`Server`] that is queried, on whatever thread that happens.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -12,22 +12,22 @@ use std::sync::{Mutex, PoisonError};
 use super::features::{Feature, TABLE};
 use super::{Environment, Minor, Minors};
 
-/// The features that were asked for, one bit for each.
+/// The features that were queried, one bit each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct QueriedFeatures {
     server: u64,
-    /// In the environment of new expressions.
+    /// Queried in the environment for new expressions.
     new: u64,
 }
 
-impl Asked {
-    pub const NOTHING: Asked = Asked { server: 0, new: 0 };
+impl QueriedFeatures {
+    pub const NOTHING: QueriedFeatures = QueriedFeatures { server: 0, new: 0 };
 
-    pub fn and(self, other: Asked) -> Asked {
-        Asked { server: self.server | other.server, new: self.new | other.new }
+    pub fn and(self, other: QueriedFeatures) -> QueriedFeatures {
+        QueriedFeatures { server: self.server | other.server, new: self.new | other.new }
     }
 
-    /// Whether two minors agree on all of it.
+    /// Whether two minor versions agree on all of them.
     fn agrees(self, a: Minor, b: Minor) -> bool {
         let same = |bits: u64, new: bool| {
             let asked = TABLE.iter().enumerate().filter(|(number, _)| bits & 1 << number != 0);
@@ -37,25 +37,25 @@ impl Asked {
     }
 }
 
-/// A server that reads CRDs and objects. Whatever depends on its version asks it.
+/// A server that reads CRDs and objects. Everything that depends on its version queries it.
 #[derive(Clone, Copy)]
 pub struct Server {
     minor: Minor,
-    /// Where the questions are noted, while minors are judged together.
+    /// Where queries are recorded, while several minor versions are judged together.
     notes: Option<&'static Notes>,
 }
 
-/// What was asked so far, and the minors that may get the answer that is worked on.
+/// The features queried so far, and the minor versions that may share the current result.
 struct Notes {
     server: AtomicU64,
     new: AtomicU64,
     candidates: AtomicU16,
 }
 
-/// Notes that nobody writes to. There are as many as were ever in use at the same time.
+/// Records that are not in use. There are as many as were ever in use at the same time.
 static FREE: Mutex<Vec<&'static Notes>> = Mutex::new(Vec::new());
 
-/// Notes as long as somebody reads them. A copy of a server that lives longer writes to notes of others, which then share less.
+/// A record while it is in use. A copy of a server that outlives it writes to a record of others, which then share fewer results.
 struct Recording(&'static Notes);
 
 impl Recording {
@@ -70,8 +70,8 @@ impl Recording {
         Recording(notes)
     }
 
-    fn asked(&self) -> Asked {
-        Asked { server: self.0.server.load(Ordering::Relaxed), new: self.0.new.load(Ordering::Relaxed) }
+    fn asked(&self) -> QueriedFeatures {
+        QueriedFeatures { server: self.0.server.load(Ordering::Relaxed), new: self.0.new.load(Ordering::Relaxed) }
     }
 }
 
@@ -86,17 +86,18 @@ impl Server {
         self.minor
     }
 
-    /// Whether it has a feature; of CEL, in expressions that its stored CRD has.
+    /// Whether it has a feature; a CEL feature, in expressions of its stored CRD.
     pub fn has(self, feature: Feature) -> bool {
         self.answers(feature, false)
     }
 
-    /// Whether it has a feature of wording. That isn't noted: verdicts don't depend on it, and whoever compares messages asks each minor.
+    /// Whether it has a feature of wording. This isn't recorded: verdicts don't depend on it, and messages are compared for each
+    /// version separately.
     pub fn words(self, feature: Feature) -> bool {
         self.minor.knows(feature, false)
     }
 
-    /// The environment for expressions that the stored CRD has.
+    /// The environment for expressions of the stored CRD.
     pub fn stored_expressions(self) -> Environment {
         Environment { server: self, new: false }
     }
@@ -106,7 +107,7 @@ impl Server {
         Environment { server: self, new: true }
     }
 
-    /// Whether both are the same server and note their questions in the same place.
+    /// Whether both are the same server and record queries in the same place.
     pub fn is(self, other: Server) -> bool {
         let place = |server: Server| server.notes.map(std::ptr::from_ref);
         self == other && place(self) == place(other)
@@ -114,12 +115,12 @@ impl Server {
 
     pub(super) fn answers(self, feature: Feature, new: bool) -> bool {
         let bit = 1 << feature as u64;
-        self.note(Asked { server: if new { 0 } else { bit }, new: if new { bit } else { 0 } });
+        self.note(QueriedFeatures { server: if new { 0 } else { bit }, new: if new { bit } else { 0 } });
         self.minor.knows(feature, new)
     }
 
-    /// Notes what was asked elsewhere for an answer that is used here.
-    pub fn note(self, asked: Asked) {
+    /// Records the features that a result used here depended on elsewhere.
+    pub fn note(self, asked: QueriedFeatures) {
         let Some(notes) = self.notes else { return };
         for (noted, more) in [(&notes.server, asked.server), (&notes.new, asked.new)] {
             if more & !noted.load(Ordering::Relaxed) != 0 {
@@ -128,18 +129,19 @@ impl Server {
         }
     }
 
-    /// Runs something for this server, and says what it asked for. Here that isn't noted: the answer may not matter.
-    pub fn observe<T>(self, work: impl FnOnce(Server) -> T) -> (T, Asked) {
+    /// Runs something for this server and returns the features it queried. They aren't recorded, because the result may not be
+    /// used.
+    pub fn observe<T>(self, work: impl FnOnce(Server) -> T) -> (T, QueriedFeatures) {
         let recording = Recording::start(Minors::NONE);
         let result = work(Server { notes: Some(recording.0), ..self });
         (result, recording.asked())
     }
 
-    /// Of the minors that may get the answer that is worked on, one for each way to answer these questions differently.
-    pub fn other_answers(self, asked: Asked) -> Vec<Minor> {
+    /// Of the versions that may share the current result, one for each different answer to these queries.
+    pub fn other_answers(self, asked: QueriedFeatures) -> Vec<Minor> {
         let candidates = self.notes.map_or(Minors::NONE, |notes| Minors::of_bits(notes.candidates.load(Ordering::Relaxed)));
         let mut seen = vec![self.minor];
-        for other in candidates.iter().filter(|_| asked != Asked::NOTHING) {
+        for other in candidates.iter().filter(|_| asked != QueriedFeatures::NOTHING) {
             if !seen.iter().any(|known| asked.agrees(*known, other)) {
                 seen.push(other);
             }
@@ -154,14 +156,14 @@ impl From<Minor> for Server {
     }
 }
 
-/// That of the newest release.
+/// A server of the newest release.
 impl Default for Server {
     fn default() -> Self {
         Minor::DEFAULT.into()
     }
 }
 
-/// Servers of one minor are equal, whether their questions are noted or not.
+/// Servers of one minor version are equal, whether or not their queries are recorded.
 impl PartialEq for Server {
     fn eq(&self, other: &Self) -> bool {
         self.minor == other.minor
@@ -189,7 +191,7 @@ impl fmt::Debug for Server {
 }
 
 impl Minors {
-    /// What `work` gives for each of these minors, newest first; those that certainly get the same share one answer.
+    /// The result of `work` for each of these versions, newest first; versions that certainly have the same result share it.
     pub fn each<T>(self, mut work: impl FnMut(Server) -> T) -> Vec<(Minors, T)> {
         let mut left = self;
         let mut answers = Vec::new();
@@ -212,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn minors_that_agree_are_asked_once() {
+    fn versions_that_agree_are_evaluated_once() {
         let runs = |work: fn(Server) -> bool| {
             Minors::ALL.each(work).into_iter().map(|(minors, answer)| (minors.to_string(), answer)).collect::<Vec<_>>()
         };
@@ -223,14 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn questions_of_other_threads_count() {
+    fn queries_of_other_threads_are_recorded() {
         let work = |server: Server| (0..1_000).into_par_iter().filter(|n| n % 500 == 3 && server.has(Feature::Ratcheting)).count();
         let answers = Minors::ALL.each(work);
         assert_eq!(answers.iter().map(|(_, answer)| *answer).collect::<Vec<_>>(), [2, 0]);
     }
 
     #[test]
-    fn what_is_observed_apart_counts_once_it_is_noted() {
+    fn observed_queries_count_once_they_are_noted() {
         let observed = |noted: bool| {
             let work = |server: Server| {
                 let (answer, asked) = server.observe(|server| server.has(Feature::Sets));
