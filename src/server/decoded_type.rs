@@ -1,4 +1,4 @@
-//! Go types as the server's JSON decoder sees them: which JSON value each of them can be read from.
+//! Go types as the server's JSON decoder uses them: which JSON values each of them can be decoded from.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::go::base64::{self, Base64Alphabet};
 use crate::go::time::Timestamp;
 use crate::input::yaml::Data;
 
-/// What a value must be so that it can be decoded.
+/// What a value must be to be decoded.
 #[derive(Debug)]
 pub(super) enum DecodedType {
     Text,
@@ -15,13 +15,13 @@ pub(super) enum DecodedType {
     Int64,
     Number,
     Any,
-    /// Base64 text.
+    /// A base64 string.
     Bytes,
-    /// RFC 3339 text.
+    /// An RFC 3339 string.
     Time,
     List(&'static DecodedType),
     Map(&'static DecodedType),
-    /// An object with these fields; others are unknown to the server and dropped.
+    /// An object with these fields; other fields are unknown to the server and dropped.
     Struct(&'static [(&'static str, DecodedType)]),
     Schema,
     SchemaOrFlag,
@@ -71,7 +71,7 @@ pub(super) fn field<'f>(fields: &'f [(&str, DecodedType)], name: &str) -> Option
 }
 
 impl DecodedType {
-    /// Whether a value can be decoded, as far as the value itself says: items and entries are for the caller to check.
+    /// Whether a value itself can be decoded; the caller checks items and entries.
     pub fn decodes(&self, data: Data<'_>) -> bool {
         match (self, data) {
             (_, Data::Null) | (Any | DecodedType::SchemaOrList | DecodedType::SchemaOrNames, _) => true,
@@ -86,7 +86,7 @@ impl DecodedType {
         }
     }
 
-    /// What a value must be, for messages.
+    /// Describes what a value must be, for messages.
     pub fn description(&self) -> &'static str {
         match self {
             Text => "a string",
@@ -109,7 +109,7 @@ impl DecodedType {
     }
 }
 
-/// A JSON value as the decoder looks at it.
+/// A JSON value as the decoder sees it.
 pub(super) fn data(value: &Value) -> Data<'_> {
     match value {
         Value::Null => Data::Null,

@@ -1,23 +1,23 @@
-//! What the server's pruning does with a key: the one model that everything else asks.
+//! Models what the server's pruning does with a key. Everything else uses this model.
 //!
-//! A schema node in any of its forms ([`PruneNode`]) and a key come in; the [`KeyFate`] of that key goes out. Pruning values
-//! (`object/prune.rs`), comparing schemas, reporting changes, version loss and conversions all go by it.
+//! Returns the [`KeyFate`] of a key, given a schema node in any of its forms ([`PruneNode`]). Pruning values (`object/prune.rs`),
+//! comparing schemas, reporting changes, version loss and conversions all use it.
 
 use crate::model::schema::shape::{Extra, Shape};
 use crate::model::schema::{Keyword, Schema, is_meta};
 
-/// What happens to a key of an object, and by what the value below it is pruned.
+/// What happens to a key of an object, and what prunes the value below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyFate<N> {
-    /// Named in `properties`: kept, and pruned by the schema given there.
+    /// Declared in `properties`: kept, and pruned by the schema given there.
     Declared(N),
     /// A key of a map: kept, and pruned by the schema in `additionalProperties`.
     MapValue(N),
-    /// `apiVersion`, `kind` or `metadata` of an embedded resource: kept, whatever the schema says.
+    /// `apiVersion`, `kind` or `metadata` of an embedded resource: kept, whatever the schema declares.
     Meta,
     /// Undeclared under `x-kubernetes-preserve-unknown-fields`: kept with everything below it.
     Kept,
-    /// `additionalProperties: true`: scalars are kept, objects below lose all their keys, even beside
+    /// `additionalProperties: true`: scalars are kept, but objects below lose all their keys, even with
     /// `x-kubernetes-preserve-unknown-fields`.
     Emptied,
     /// `additionalProperties: false`: pruning treats it as `Emptied`, then validation refuses it.
@@ -28,11 +28,11 @@ pub(crate) enum KeyFate<N> {
 /// What prunes a value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Pruning<N> {
-    /// A declared node. `keeps`: undeclared keys are kept, because of this node or of the list around it.
+    /// A declared node. `keeps`: undeclared keys are kept, because of this node or of the enclosing list.
     Schema { node: N, keeps: bool },
-    /// Nothing: below an undeclared key that is preserved.
+    /// Nothing is pruned: below an undeclared key that is preserved.
     Nothing,
-    /// Every key of every object, as below `additionalProperties: true`. Scalars and lists stay.
+    /// Every key of every object is pruned, as below `additionalProperties: true`. Scalars and lists stay.
     EveryKey,
 }
 
@@ -51,12 +51,12 @@ pub(crate) trait PruneNode: Clone {
 }
 
 impl<N> KeyFate<N> {
-    /// Whether the value is still there after pruning.
+    /// Whether the value is removed by pruning.
     pub fn is_pruned(&self) -> bool {
         matches!(self, KeyFate::Pruned)
     }
 
-    /// The same fate without the schema.
+    /// The same fate, without the schema.
     pub fn without_schema(&self) -> KeyFate<()> {
         match self {
             KeyFate::Declared(_) => KeyFate::Declared(()),
@@ -71,7 +71,7 @@ impl<N> KeyFate<N> {
 }
 
 impl<N: PruneNode> KeyFate<N> {
-    /// What prunes the value of the key; nothing where the key itself is pruned.
+    /// What prunes the value of the key; `None` if the key itself is pruned.
     pub fn below(self) -> Option<Pruning<N>> {
         match self {
             KeyFate::Declared(node) | KeyFate::MapValue(node) => Some(Pruning::of(node)),
@@ -100,7 +100,7 @@ impl<N: PruneNode> Pruning<N> {
         self.undeclared()
     }
 
-    /// The fate of a key that `properties` doesn't name.
+    /// The fate of a key that `properties` doesn't declare.
     pub fn undeclared(&self) -> KeyFate<N> {
         match self {
             Pruning::Nothing => KeyFate::Kept,
@@ -115,7 +115,8 @@ impl<N: PruneNode> Pruning<N> {
         }
     }
 
-    /// What prunes the items of a list. Under a list that preserves they do so too, down to the next declared property.
+    /// What prunes the items of a list. Under a list that preserves unknown fields they do so too, down to the next declared
+    /// property.
     pub fn items(&self) -> Self {
         match self {
             Pruning::Nothing => Pruning::Nothing,

@@ -1,4 +1,4 @@
-//! What an API server does with CRDs and with objects.
+//! A model of what an API server does with CRDs and objects.
 
 pub mod crd;
 mod decoded_type;

@@ -1,22 +1,23 @@
-//! What the server does with an explicit null before it validates: the one decision that everything else asks.
+//! Decides what the server does with an explicit null before validation. Everything else uses this decision.
 //!
-//! Dropping nulls (`object/prune.rs`), filling in defaults (`object/apply_defaults.rs`), comparing schemas and reporting changes all go by it.
+//! Dropping nulls (`object/prune.rs`), applying defaults (`object/apply_defaults.rs`), comparing schemas and reporting changes all
+//! use it.
 
-/// Where a null is sent.
+/// Where the null is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NullPosition {
-    /// The value of a field or of a map key, which can be left out.
+    /// The value of a field or map key, which can be omitted.
     Key,
-    /// An item of a list, which can't.
+    /// An item of a list, which can't be omitted.
     Item,
 }
 
-/// What becomes of a null before validation.
+/// What happens to a null before validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NullFate {
     /// Validation sees it, and refuses it unless the schema allows null.
     Kept,
-    /// The default takes its place.
+    /// Replaced by the default.
     Defaulted,
     /// Its key is removed.
     Dropped,

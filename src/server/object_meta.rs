@@ -1,4 +1,4 @@
-//! `ObjectMeta`: what the server requires of the names, labels, annotations, owners and finalizers of CRDs and of objects.
+//! Validates `ObjectMeta`: names, labels, annotations, owners and finalizers of CRDs and objects.
 
 use serde_json::{Map, Value};
 
@@ -10,22 +10,22 @@ pub const MAX_ANNOTATION_BYTES: usize = 256 << 10;
 /// The server keeps this many characters of `generateName` and appends five more.
 const MAX_PREFIX_LENGTH: usize = 58;
 
-/// Whether a whole name is checked, or the start of one that the server completes.
+/// Whether a whole name is checked, or a prefix that the server completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NamePart {
     Whole,
     Prefix,
 }
 
-/// What a type requires of its names: returns the server's text for everything that is wrong.
+/// Checks the names of a type, and returns the server's messages.
 pub(super) type NameCheck<'a> = &'a dyn Fn(&str, NamePart) -> Vec<String>;
 
-/// Something wrong with a field of `metadata`.
+/// An error in a field of `metadata`.
 #[derive(Debug)]
 pub(super) struct MetadataFault {
-    /// The path from `metadata` that the server reports.
+    /// The path below `metadata` that the server reports.
     pub path: ObjectPath,
-    /// The entry of the map or the item of the list that is wrong, which the server leaves out of its path.
+    /// The map entry or list item that is wrong, which the server omits from its path.
     pub entry: Option<ObjectStep>,
     pub reason: FieldErrorType,
     pub value: Value,
@@ -45,7 +45,7 @@ impl MetadataFault {
         MetadataFault { entry: Some(entry), ..self }
     }
 
-    /// The path from `metadata` to the value that is wrong.
+    /// The path below `metadata` to the value that is wrong.
     pub fn place(&self) -> ObjectPath {
         let mut place = ObjectPath::root();
         for (index, step) in self.path.steps().iter().enumerate() {
@@ -58,7 +58,7 @@ impl MetadataFault {
     }
 }
 
-/// Checks the `metadata` of a whole object, which needs a name. The server generates it from `generateName` before it validates.
+/// Checks the `metadata` of a whole object, which needs a name. The server generates it from `generateName` before validation.
 pub(super) fn check_named(metadata: &Map<String, Value>, names: NameCheck<'_>) -> Vec<MetadataFault> {
     let mut faults = check(metadata, names);
     if text(metadata, "name").is_empty() {
@@ -75,7 +75,7 @@ pub(super) fn check_named(metadata: &Map<String, Value>, names: NameCheck<'_>) -
     faults
 }
 
-/// Checks the `metadata` of an update: what is wrong with the new one, and what an update can't change.
+/// Checks the `metadata` of an update: errors in the new one, and fields that an update can't change.
 pub(super) fn check_update(old: &Map<String, Value>, new: &Map<String, Value>, names: NameCheck<'_>) -> Vec<MetadataFault> {
     let mut faults = check(new, names);
     if is_set(old, "deletionTimestamp") {
@@ -93,7 +93,7 @@ pub(super) fn check_update(old: &Map<String, Value>, new: &Map<String, Value>, n
         }
     }
     for field in ["name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
-        // What the server set is put back before it compares, where the client left it out or can't change it.
+        // Before comparing, the server restores fields that it set itself, if the client omitted or can't change them.
         let kept = field.starts_with("deletion") && is_set(old, field);
         let compared = field != "namespace" || is_set(old, field);
         if compared && !kept && is_set(new, field) && new.get(field) != old.get(field) {
@@ -107,7 +107,7 @@ fn is_set(metadata: &Map<String, Value>, field: &str) -> bool {
     metadata.get(field).is_some_and(|value| !value.is_null() && value != "")
 }
 
-/// Go's `ValidateObjectMeta`, without the fields that the server sets itself. A name may be missing.
+/// Like Go's `ValidateObjectMeta`, without the fields that the server sets itself. A name may be missing.
 pub(super) fn check(metadata: &Map<String, Value>, names: NameCheck<'_>) -> Vec<MetadataFault> {
     let mut faults = Vec::new();
     for (field, part) in [("generateName", NamePart::Prefix), ("name", NamePart::Whole)] {
@@ -201,7 +201,7 @@ fn check_finalizers(metadata: &Map<String, Value>, faults: &mut Vec<MetadataFaul
         let fault = name::qualified(item.as_str().unwrap_or_default());
         faults.extend(fault.map(|fault| MetadataFault::of_field(FINALIZERS, item.clone(), fault).at_entry(ObjectStep::Index(index))));
     }
-    // One asks to keep what the object owns, the other to wait until it is gone.
+    // One asks to keep dependents, the other to wait until they are deleted.
     if ["orphan", "foregroundDeletion"].iter().all(|name| list.iter().any(|item| item == name)) {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         faults.push(MetadataFault::of_field(FINALIZERS, list.to_vec(), detail));
@@ -216,7 +216,7 @@ fn list<'m>(metadata: &'m Map<String, Value>, field: &str) -> &'m [Value] {
     metadata.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The entries of a map of strings; null is read as the empty string.
+/// The entries of a map of strings; null counts as the empty string.
 fn entries<'m>(metadata: &'m Map<String, Value>, field: &str) -> impl Iterator<Item = (&'m str, &'m str)> {
     let map = metadata.get(field).and_then(Value::as_object);
     map.into_iter().flatten().map(|(key, value)| (key.as_str(), value.as_str().unwrap_or_default()))
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_are_complete_and_at_most_one_is_the_controller() {
+    fn owners_must_be_complete_with_at_most_one_controller() {
         let owner = |version: &str| json!({"apiVersion": version, "kind": "Pod", "name": "a", "uid": "b", "controller": true});
         let of = |owners: Value| fields(&json!({"name": "a", "ownerReferences": owners}));
         assert!(of(json!([owner("v1")])).is_empty());

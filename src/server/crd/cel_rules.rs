@@ -1,4 +1,4 @@
-//! CEL rules: whether they compile against the schema around them, and what the server estimates them to cost.
+//! Checks CEL rules: whether they compile against their schema, and their estimated cost on the server.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::model::{FieldPath, PathStep};
 
 use super::schema_walk::{CrdSchemaWalk, RuleSite};
 
-/// Compiles the rules of `sites`: the nodes without a fault at or below them, which are those that the server compiles.
+/// Compiles the rules of `sites`: nodes without errors at or below them, because those are the ones the server compiles.
 pub(super) fn check<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, sites: &[RuleSite<'t>]) {
     if sites.is_empty() {
         return;
@@ -50,13 +50,13 @@ pub(super) fn check<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, sit
             }
         }
     }
-    // A rule that exceeds its own limit is already reported; the total is only reported if the other rules exceed it as well.
+    // A rule that exceeds its own limit is already reported; the total is only reported if the other rules exceed it too.
     if rest > TOTAL_LIMIT {
         total_cost(walk, root, total, dearest);
     }
 }
 
-/// Notes what the costs depend on, unless all stay below the limits on every server that is asked about.
+/// Records the features that the costs depend on, unless all costs stay below the limits on every server in question.
 fn note_costs(sites: &[CheckedSite<'_>], kubernetes: Server) {
     let asked = sites.iter().flat_map(|site| &site.rules).fold(QueriedFeatures::NOTHING, |asked, rule| asked.and(rule.asked));
     let within = |minor: Minor| {
@@ -87,7 +87,7 @@ fn read_by_rules(schema: &Schema<'_>) -> Need {
     texts.flatten().fold(Need::nothing(), |need, text| need.and(&Need::of(text)))
 }
 
-/// The fields that decide whether rules see a resource's metadata as it is declared.
+/// The fields that decide whether rules see a resource's metadata as declared.
 fn identity() -> Need {
     let nothing = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), Need::nothing())).collect::<BTreeMap<_, _>>();
     let mut fields = nothing(&["apiVersion", "kind"]);
@@ -95,7 +95,7 @@ fn identity() -> Need {
     Need::Fields(fields)
 }
 
-/// The part of the schema that compiling and costing the rules needs: what the rules read, and the way to each of them.
+/// The part of the schema needed to compile and cost the rules: what they read, and the path to each of them.
 fn skeleton(schema: &Schema<'_>, paths: &[&[PathStep]], need: Option<Need>, root: bool) -> Shape {
     let own = paths.iter().any(|path| path.is_empty()).then(|| read_by_rules(schema));
     let need = match (need, own) {
@@ -105,7 +105,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[PathStep]], need: Option<Need>, root
     let resource = root || schema.flag(Keyword::EmbeddedResource);
     if paths.is_empty() && need == Some(Need::nothing()) && matches!(schema.ty(), Some("array" | "object")) && schema.property_count() == 0
     {
-        // A list or a map whose contents no rule reads: only the size of its elements matters, for the cost.
+        // No rule reads the content of this list or map; only the size of its elements matters, for the cost.
         let mut shape = Shape::local(schema);
         shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &[], Some(Need::nothing()), false)));
         if let Additional::Schema(values) = schema.additional() {
@@ -127,7 +127,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[PathStep]], need: Option<Need>, root
         tails.entry(first).or_default().push(tail);
     }
     let mut fields = fields.map(|mut fields| {
-        // Required fields count towards the minimum size of the object, and so to the cost.
+        // Required fields count towards the minimum size of the object, and so towards the cost.
         for name in shape.required.iter().filter(|_| read) {
             fields.entry(name.clone()).or_insert_with(Need::nothing);
         }
@@ -157,7 +157,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[PathStep]], need: Option<Need>, root
     shape
 }
 
-/// A rule as it is written in the file.
+/// A rule as written in the file.
 struct Written<'a, 'w, 't> {
     walk: &'a mut CrdSchemaWalk<'w, 't>,
     place: &'a RuleSite<'t>,
@@ -202,7 +202,7 @@ impl<'t> Written<'_, '_, 't> {
         }
     }
 
-    /// An expression that doesn't compile, though it may where the stored CRD has it.
+    /// Reports an expression that doesn't compile, although it may if the stored CRD already has it.
     fn uncompiled(
         &mut self,
         what: (Aspect, Effect),
@@ -288,7 +288,7 @@ fn grouped(cost: u64) -> String {
     text
 }
 
-/// The factor by which a cost exceeds the limit, as the server writes it.
+/// The factor by which a cost exceeds the limit, in the server's format.
 fn factor(cost: u64, limit: u64) -> String {
     let factor = cost as f64 / limit as f64;
     if factor > 100.0 {
@@ -300,7 +300,7 @@ fn factor(cost: u64, limit: u64) -> String {
     }
 }
 
-/// Bounds as messages propose them: `maxItems: 64 at spec.rules, maxLength: 253 at spec.rules[].name`.
+/// Formats suggested bounds: `maxItems: 64 at spec.rules, maxLength: 253 at spec.rules[].name`.
 fn proposal(bounds: &[SuggestedBound]) -> String {
     let shown: Vec<String> = bounds.iter().take(6).map(|bound| format!("{}: {} at {}", bound.keyword, bound.value, bound.path)).collect();
     let more = if bounds.len() > shown.len() { format!(" and {} more", bounds.len() - shown.len()) } else { String::new() };

@@ -1,4 +1,4 @@
-//! `spec.conversion`: the strategy, and the webhook that the strategy `Webhook` needs.
+//! Checks `spec.conversion`: the strategy, and the webhook that the strategy `Webhook` needs.
 
 use crate::go::base64::{self, Base64Alphabet};
 use crate::go::strfmt::name;
@@ -106,7 +106,7 @@ fn address<'t>(collector: &mut FactCollector<'t>, node: Node<'t>) {
 
 fn service_reference<'t>(collector: &mut FactCollector<'t>, client: Node<'t>, service: Node<'t>) {
     let key = client.entry("service").map_or(service, |entry| entry.key);
-    // The server swaps the two parts: it reports `name` where the namespace is missing.
+    // The server swaps the two: it reports `name` if the namespace is missing.
     for (mine, theirs) in [("name", "service.namespace"), ("namespace", "service.name")] {
         if service.get(mine).and_then(Node::as_str).unwrap_or_default().is_empty() {
             let reason = format!("the service's {mine} is required");
@@ -171,12 +171,12 @@ fn review_versions<'t>(collector: &mut FactCollector<'t>, list: Option<(Node<'t>
     }
 }
 
-/// Whether a list of review versions has one that servers support.
+/// Whether a list of review versions contains one that servers support.
 pub(super) fn knows_review<'a>(mut list: impl Iterator<Item = &'a str>) -> bool {
     list.any(|version| matches!(version, "v1" | "v1beta1"))
 }
 
-/// Whether base64 text has at least one PEM certificate, as a TLS client needs it.
+/// Whether a base64 string contains at least one PEM certificate, as a TLS client needs.
 pub(super) fn holds_certificate(node: Node<'_>) -> bool {
     let Some(bytes) = node.as_str().and_then(|text| base64::decode(text, Base64Alphabet::Standard)) else { return false };
     let Ok(text) = String::from_utf8(bytes) else { return false };

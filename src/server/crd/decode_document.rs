@@ -1,4 +1,4 @@
-//! What the server can't decode (it answers 400 and checks nothing else), and unknown keys, which it drops.
+//! Finds what the server can't decode (it responds with 400 and checks nothing else), and unknown keys, which it drops.
 
 use std::cell::Cell;
 
@@ -34,9 +34,9 @@ impl DecodePosition {
     }
 }
 
-/// What the server can't decode, the unknown keys that it drops, and whether it can decode the document.
+/// Returns what the server can't decode, the unknown keys that it drops, and whether it can decode the document.
 pub(crate) fn decode(crd: &Crd<'_>) -> (Vec<Fact>, bool) {
-    // Most documents are clean, so positions are only built on a second walk of those that aren't.
+    // Most documents are clean, so positions are only computed in a second pass over those that aren't.
     if clean(&document_types::CRD, crd.node, &Cell::new(None)) {
         return (Vec::new(), true);
     }
@@ -47,9 +47,9 @@ pub(crate) fn decode(crd: &Crd<'_>) -> (Vec<Fact>, bool) {
     (facts, decoded)
 }
 
-/// Whether the value can be decoded and has no unknown key. Doesn't allocate, because this runs over every node of every CRD.
+/// Whether the value can be decoded and has no unknown keys. Doesn't allocate, because this runs over every node of every CRD.
 ///
-/// `known` is a version's schema that was found clean: other versions often have the same text.
+/// `known` is a version's schema that was found clean; other versions often have the same text.
 fn clean<'t>(ty: &DecodedType, node: Node<'t>, known: &Cell<Option<Node<'t>>>) -> bool {
     let all = |inner: &DecodedType| node.items().all(|item| clean(inner, item, known));
     match (ty, node.data()) {

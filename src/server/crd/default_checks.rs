@@ -1,4 +1,4 @@
-//! Defaults: the server prunes and validates each one against the schema it is written in.
+//! Checks defaults: the server prunes and validates each one against its own schema.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::server::object::{self, Kind};
 
 use super::schema_walk::{CrdSchemaWalk, DefaultSite};
 
-/// Validates every default outside of maps. Returns whether the server finds nothing wrong.
+/// Validates every default outside maps. Returns whether the server finds no errors.
 pub(super) fn check<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, sites: &[DefaultSite<'t>]) -> bool {
     let before = walk.collector.count();
     for site in sites.iter().filter(|site| !site.in_map) {
@@ -42,7 +42,7 @@ fn refuse<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, site: &Defaul
     }
 }
 
-/// Whether the schema only has a type and an enum, and the default fits both. Most defaults do, which saves validating them.
+/// Whether the schema only has a type and an enum that the default satisfies. Most defaults do, which avoids validating them.
 fn is_plain(schema: &Schema<'_>, value: Node<'_>) -> bool {
     use Keyword as K;
     let known = [K::Type, K::Default, K::Enum, K::Items, K::Description, K::Title];
@@ -63,7 +63,7 @@ fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<object::FieldError> 
         return Vec::new();
     }
     let mut shape = Shape::of(&site.schema);
-    // The root is a resource, whether or not it says so.
+    // The root is a resource, whether or not it is declared as one.
     shape.embedded |= site.path.is_root();
     let own = object::default_of_schema(&shape);
     if !site.meta {
@@ -74,7 +74,7 @@ fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<object::FieldError> 
     if around.is_empty() { own.into_iter().filter(|error| error.kind != Kind::Unknown).collect() } else { around }
 }
 
-/// What is wrong with a resource that has this default, and nothing else, in its metadata.
+/// The errors of a resource that has only this default in its metadata.
 fn resource_around(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<object::FieldError>> {
     let mut schema = root.clone();
     let (mut owner, mut below) = (root.clone(), 0);
@@ -112,12 +112,12 @@ fn resource_around(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<obje
     Some(errors)
 }
 
-/// The first key of a mapping, or the node itself: where a reader looks for it.
+/// The first key of a mapping, or the node itself, to point at.
 fn start(node: Node<'_>) -> Node<'_> {
     node.entry_at(0).map(|entry| entry.key).unwrap_or(node)
 }
 
-/// A default as messages show it, shortened.
+/// Formats a default for messages, shortened.
 pub(crate) fn shown_default(value: Node<'_>) -> String {
     shorten(&value.to_json().to_string(), 60).into_owned()
 }

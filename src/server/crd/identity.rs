@@ -1,4 +1,4 @@
-//! A CRD's identity: metadata, group, names, scope, and the approval that protected groups need.
+//! Checks a CRD's identity: metadata, group, names, scope, and the approval that protected groups need.
 
 use crate::go::strfmt::name;
 use crate::go::url::Url;
@@ -31,7 +31,7 @@ pub(super) fn spec_key<'t>(collector: &FactCollector<'t>) -> Node<'t> {
     collector.crd.node.entry("spec").map_or(collector.crd.name_node, |entry| entry.key)
 }
 
-/// What the server says about a CRD's name that doesn't follow from its plural and group.
+/// The server's message for a CRD whose name doesn't match its plural and group.
 const NAME_MISMATCH: &str = "must be spec.names.plural+\".\"+spec.group";
 
 fn metadata(collector: &mut FactCollector<'_>) {
@@ -46,7 +46,7 @@ fn metadata(collector: &mut FactCollector<'_>) {
     };
     let node = collector.crd.metadata();
     let mut values = node.map(Node::to_json).and_then(|value| value.as_object().cloned()).unwrap_or_default();
-    // The server clears the namespace of cluster-scoped objects before it validates them.
+    // The server clears the namespace of cluster-scoped objects before validation.
     values.remove("namespace");
     // Helm replaces the expressions in labels before a server sees them.
     if let Some(labels) = values.get_mut("labels").and_then(serde_json::Value::as_object_mut) {
@@ -78,7 +78,7 @@ fn refuse_metadata(collector: &mut FactCollector<'_>, fault: &MetadataFault, wan
     }
     let Some(node) = collector.crd.metadata().map(|metadata| faulty_node(fault, metadata)) else { return };
     let key = Some(format!("{field}/{}", node.key_text()));
-    // One finding for each entry is enough, also where both its key and its value are wrong.
+    // One finding per entry is enough, even if both its key and its value are wrong.
     if collector.facts().iter().any(|fact| fact.key == key) {
         return;
     }
@@ -87,7 +87,7 @@ fn refuse_metadata(collector: &mut FactCollector<'_>, fault: &MetadataFault, wan
     fact.words.insert(Word::Name, node.key_text().to_owned());
 }
 
-/// The text to point at: the key of an entry, the first key of an item, or the value of a plain field.
+/// The node to point at: the key of an entry, the first key of an item, or the value of a plain field.
 fn faulty_node<'t>(fault: &MetadataFault, metadata: Node<'t>) -> Node<'t> {
     let (field, _) = fault.path.locate(metadata);
     match &fault.entry {
@@ -142,7 +142,7 @@ fn names<'t>(collector: &mut FactCollector<'t>) {
     let value = |text: Option<StringNode<'_>>| text.map_or("", |text| text.value).to_owned();
     let kind = value(names.kind);
     let plural = value(names.plural);
-    // The server fills in what is missing, and then validates it like the rest.
+    // The server fills in missing names, and then validates them like the others.
     let singular = Some(value(names.singular)).filter(|text| !text.is_empty()).unwrap_or_else(|| kind.to_lowercase());
     let list_kind = Some(value(names.list_kind))
         .filter(|text| !text.is_empty())
@@ -190,7 +190,7 @@ fn preserve(collector: &mut FactCollector<'_>, checks: &ServerChecks) {
     }
 }
 
-/// What the approval annotation says.
+/// The state of the approval annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Approval {
     Missing,

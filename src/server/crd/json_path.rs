@@ -1,8 +1,8 @@
-//! Paths that the server resolves against a schema: `.spec.a`, `.spec['k']`.
+//! Resolves paths against a schema like the server does: `.spec.a`, `.spec['k']`.
 
 use crate::model::schema::{Additional, Schema};
 
-/// What a path resolves to (no schema below `additionalProperties: true`), or the server's reason why it doesn't.
+/// The schema that a path resolves to (`None` below `additionalProperties: true`), or the server's reason why it doesn't resolve.
 pub(super) fn resolve<'t>(path: &str, root: &Schema<'t>, brackets: bool) -> Result<(String, Option<Schema<'t>>), String> {
     let mut tokens = Tokens { rest: path };
     let mut schema = Some(root.clone());
@@ -73,7 +73,7 @@ fn unescape(text: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Splits a path into delimiters, quoted texts with their quotes, and the text between.
+/// Splits a path into delimiters, quoted strings with their quotes, and the text between.
 struct Tokens<'a> {
     rest: &'a str,
 }
@@ -104,7 +104,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn tokens_are_cut_at_delimiters_and_quotes() {
+    fn tokens_are_split_at_delimiters_and_quotes() {
         let cut = |text| Tokens { rest: text }.collect::<Vec<_>>();
         assert_eq!(cut(".a['b.c'].d"), [".", "a", "[", "'b.c'", "]", ".", "d"]);
         assert_eq!(cut("a"), ["a"]);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn names_may_be_odd() {
+    fn names_may_be_unusual() {
         let number = json!({"type": "number"});
         let schema = json!({"type": "object", "properties": {
             "foo": {"type": "object", "additionalProperties": {"type": "object", "properties": {"subAdd": number}}},

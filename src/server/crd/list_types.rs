@@ -1,4 +1,5 @@
-//! `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`: their values, and what they require of the schema, its items and its keys.
+//! Checks `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`: their values, and what they require of the schema, its items
+//! and its keys.
 
 use crate::input::yaml::Entry;
 use crate::model::fact::{Aspect, Effect, Word};
@@ -83,7 +84,7 @@ fn map_list<'t>(
     }
     let what = (Aspect::Items, Effect::Mismatched);
     let Some(entry) = schema.entry(Keyword::Items) else {
-        // In a structural schema the missing items are reported by the structural check.
+        // In a structural schema, missing items are reported by the structural check.
         if schema.ty() != Some("array") || !walk.structural {
             walk.refuse(what, kind.key, position, ".items", "must have a schema if x-kubernetes-list-type is map");
         }

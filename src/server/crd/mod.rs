@@ -1,7 +1,7 @@
 //! Admission of CRDs: what an API server refuses when a CRD is created, and when it replaces another one.
 //!
-//! A refusal is a [`Fact`] that affects [`Affected::Refused`](crate::model::fact::Affected), with the server's own path of the field
-//! and its own reason.
+//! A refusal is a [`Fact`] that affects [`Affected::Refused`](crate::model::fact::Affected), with the field path and the reason
+//! that the server reports.
 
 mod cel_rules;
 mod conversion;
@@ -43,15 +43,15 @@ use crate::model::{Crd, FactCollector, Repeat};
 use schema_walk::CrdSchemaWalk;
 use server_checks::ServerChecks;
 
-/// What a server answers to a CRD.
+/// The server's response to a CRD.
 #[derive(Debug)]
 pub struct Admission {
-    /// What the server refuses, and the unknown keys that it drops. Of an update, a refusal is `pre_existing` where the server lets
-    /// the update pass because the old CRD broke the same rule.
+    /// What the server refuses, and the unknown keys that it drops. For an update, a refusal is `pre_existing` if the server
+    /// accepts the update because the old CRD violated the same rule.
     pub facts: Vec<Fact>,
     /// Whether the document can be decoded. If not, the server checks nothing else.
     pub decoded: bool,
-    /// Indexes in `spec.versions` of schemas that are not structural, where defaults and CEL rules are not checked.
+    /// Indexes in `spec.versions` of schemas that aren't structural, whose defaults and CEL rules aren't checked.
     unstructured: BTreeSet<usize>,
 }
 
@@ -62,12 +62,12 @@ impl Admission {
     }
 }
 
-/// What the server answers when a CRD of `apiextensions.k8s.io/v1` is created.
+/// The server's response to creating a CRD of `apiextensions.k8s.io/v1`.
 pub fn create(crd: &Crd<'_>) -> Admission {
     admit(crd, &ServerChecks::on_create())
 }
 
-/// What the server answers when a CRD of `apiextensions.k8s.io/v1` replaces another one.
+/// The server's response to replacing a CRD of `apiextensions.k8s.io/v1` with another one.
 pub fn update(old: &Crd<'_>, new: &Crd<'_>) -> Admission {
     let mut admission = create(new);
     if admission.facts.iter().any(Fact::is_refusal) || update::ca_bundle(new).is_some() {
@@ -102,7 +102,7 @@ fn validate<'t>(collector: &mut FactCollector<'t>, checks: &ServerChecks, unstru
         let Some(schema) = &version.schema else { continue };
         let key = version.schema_key();
         let (place, field, start) = ((schema.node(), key), versions.schema_field(version), collector.count());
-        // Versions often share their schema, and the server's answer.
+        // Versions often share their schema, and then the server's response.
         let known = validated.iter().find(|known| checks.unchanged.is_empty() && known.answers(schema.node(), &field));
         let unsound = if let Some(known) = known {
             collector.repeat(known.facts.clone(), version.name, Repeat { from: known.place, to: place });
@@ -124,7 +124,7 @@ fn validate<'t>(collector: &mut FactCollector<'t>, checks: &ServerChecks, unstru
     }
 }
 
-/// A version's schema with its key, the server's path of it, and the facts about it.
+/// A version's schema with its key, the server's path for it, and the facts about it.
 struct ValidatedSchema<'t> {
     place: (Node<'t>, Node<'t>),
     field: String,
@@ -133,7 +133,7 @@ struct ValidatedSchema<'t> {
 }
 
 impl<'t> ValidatedSchema<'t> {
-    /// Whether the server's answer is the same for another schema. A refusal includes the path, so that must be the same too.
+    /// Whether the server's response is the same for another schema. A refusal includes the path, so that must be equal too.
     fn answers(&self, schema: Node<'t>, field: &str) -> bool {
         (self.field == field || self.facts.is_empty()) && self.place.0.alike(schema)
     }

@@ -1,4 +1,4 @@
-//! Whether two parts of CRDs decode to the same values.
+//! Compares whether two parts of CRDs decode to the same values.
 //!
 //! This decides which path the server reports, and whether a schema counts as changed.
 //!
@@ -71,7 +71,7 @@ fn same_node(ty: &DecodedType, a: Node<'_>, b: Node<'_>) -> bool {
     }
 }
 
-/// Compares values that the server keeps as they are written, where `1` and `1.0` differ.
+/// Compares values that the server keeps as written, where `1` and `1.0` differ.
 fn exactly(a: Node<'_>, b: Node<'_>) -> bool {
     match (a.data(), b.data()) {
         (Data::Seq, Data::Seq) => a.len() == b.len() && a.items().zip(b.items()).all(|(a, b)| exactly(a, b)),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_kept_as_they_are_written() {
+    fn values_are_compared_as_written() {
         assert!(!same(r#"{"enum": [1]}"#, r#"{"enum": [1.0]}"#));
         assert!(!same(r#"{"default": {"a": [2]}}"#, r#"{"default": {"a": [2.0]}}"#));
         assert!(same(r#"{"default": {"a": 1, "b": 2}}"#, r#"{"default": {"b": 2, "a": 1}}"#));

@@ -1,4 +1,4 @@
-//! Checks for every schema, wherever it is: types, forbidden keywords, lists and maps, the fields of CEL rules.
+//! Checks that apply to every schema: types, forbidden keywords, lists and maps, the fields of CEL rules.
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Word};
@@ -97,7 +97,7 @@ fn default<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: 
     walk.refuse((Aspect::Default, Effect::Forbidden), entry.key, position, ".default", reason);
 }
 
-/// Checks the fields of a rule, without compiling it.
+/// Checks the fields of a rule without compiling it.
 fn rule_form<'t>(
     walk: &mut CrdSchemaWalk<'_, 't>,
     schema: &Schema<'t>,

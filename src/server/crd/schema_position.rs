@@ -1,4 +1,4 @@
-//! The position of a node in a schema: a chain of steps on the stack, turned into paths only when there is something to report.
+//! The position of a node in a schema: a chain of steps on the stack, which becomes a path only if there is something to report.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ pub(crate) enum SchemaStep<'t> {
     /// A clause of `allOf`, `anyOf` or `oneOf`.
     Clause(Keyword, usize),
     Not,
-    /// A schema kept under a name by a keyword that the server forbids.
+    /// A schema with a name, under a keyword that the server forbids.
     Named(Keyword, &'t str),
 }
 
@@ -25,7 +25,7 @@ pub(crate) enum SchemaStep<'t> {
 pub(crate) struct SchemaPosition<'p, 't> {
     pub parent: Option<&'p SchemaPosition<'p, 't>>,
     pub step: SchemaStep<'t>,
-    /// The key of the node: where facts about the whole node are reported.
+    /// The key of the node, where facts about the whole node are reported.
     pub key: Node<'t>,
 }
 
@@ -38,7 +38,7 @@ impl<'p, 't> SchemaPosition<'p, 't> {
         SchemaPosition { parent: Some(self), step, key }
     }
 
-    /// The server's path of this node, below `base`.
+    /// The path that the server reports for this node, below `base`.
     pub fn field(&self, base: &str) -> String {
         let mut text = base.to_owned();
         self.write_field(&mut text);
@@ -62,7 +62,7 @@ impl<'p, 't> SchemaPosition<'p, 't> {
         };
     }
 
-    /// The path in objects of the version. A clause of `allOf` and the like has the path of the node that it constrains.
+    /// The path in objects of the version. A clause of `allOf` and similar has the path of the node that it constrains.
     pub fn path(&self) -> FieldPath {
         let mut path = self.parent.map(SchemaPosition::path).unwrap_or_default();
         match self.step {
@@ -74,7 +74,7 @@ impl<'p, 't> SchemaPosition<'p, 't> {
         path
     }
 
-    /// The name of the root's property that this is, or is inside of.
+    /// The name of the root's property that this is, or is inside.
     pub fn head(&self) -> Option<&'t str> {
         let mut here = self;
         let mut head = None;
@@ -85,7 +85,7 @@ impl<'p, 't> SchemaPosition<'p, 't> {
         head
     }
 
-    /// The name of the property, where this is one.
+    /// The name of the property, if this is one.
     pub fn name(&self) -> Option<&'t str> {
         match self.step {
             SchemaStep::Property(name) => Some(name),

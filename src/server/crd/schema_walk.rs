@@ -1,4 +1,4 @@
-//! The walk over a version's schema, which shows each node to the checks once.
+//! Walks a version's schema, passing each node to the checks once.
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
@@ -10,7 +10,7 @@ use super::schema_position::{SchemaPosition, SchemaStep};
 use super::server_checks::ServerChecks;
 use super::{cel_rules, default_checks, schema_node, structural};
 
-/// What kind of place a node has in its parent.
+/// How a node belongs to its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SchemaLevel {
     Root,
@@ -25,7 +25,7 @@ pub(super) enum NoDefault {
     MetadataValues,
 }
 
-/// What a node's place in the schema implies for the checks.
+/// What a node's position in the schema implies for the checks.
 #[derive(Clone, Copy)]
 pub(super) struct NodeContext<'p, 't> {
     pub level: SchemaLevel,
@@ -33,18 +33,18 @@ pub(super) struct NodeContext<'p, 't> {
     pub nested: bool,
     /// Inside `metadata`, `apiVersion` or `kind` of a resource.
     pub meta: bool,
-    /// `anyOf: [{type: integer}, {type: string}]` is allowed here: outside of clauses, or in the first clause of an `allOf`.
+    /// `anyOf: [{type: integer}, {type: string}]` is allowed here: outside clauses, or in the first clause of an `allOf`.
     pub may_pair: bool,
-    /// Exempt from structural checks: a clause of that `anyOf`, or a place that structural schemas don't have.
+    /// Exempt from structural checks: a clause of that `anyOf`, or a position that structural schemas don't have.
     pub exempt: bool,
     pub no_default: Option<NoDefault>,
-    /// The outermost list or map around the node whose elements can't be matched between the old and the new object.
+    /// The outermost enclosing list or map whose elements can't be matched between the old and the new object.
     pub uncorrelated: Option<&'p SchemaPosition<'p, 't>>,
     /// Below `additionalProperties`, where the server doesn't validate defaults.
     pub in_map: bool,
 }
 
-/// A default that is to be validated once the whole schema is known to be structural.
+/// A default to be validated once the whole schema is known to be structural.
 pub(super) struct DefaultSite<'t> {
     pub schema: Schema<'t>,
     pub value: Node<'t>,
@@ -54,7 +54,7 @@ pub(super) struct DefaultSite<'t> {
     pub in_map: bool,
 }
 
-/// A node with CEL rules, to be compiled once the schema around it is known to be sound.
+/// A node with CEL rules, to be compiled once the surrounding schema is known to be valid.
 pub(super) struct RuleSite<'t> {
     pub schema: Schema<'t>,
     pub field: String,
@@ -68,11 +68,11 @@ pub(super) struct CrdSchemaWalk<'a, 't> {
     pub version: &'t str,
     /// The version that decides whether the schema changed: the first one, if all share one schema.
     pub budget_version: &'t str,
-    /// The server's path of the schema's root.
+    /// The path that the server reports for the schema's root.
     pub base: String,
     /// Whether the schema must be structural.
     pub structural: bool,
-    /// Whether faults were found that keep the server from checking defaults and rules.
+    /// Whether errors were found that keep the server from checking defaults and rules.
     pub unsound: bool,
     pub defaults: Vec<DefaultSite<'t>>,
     pub rules: Vec<RuleSite<'t>>,
@@ -133,7 +133,7 @@ impl<'a, 't> CrdSchemaWalk<'a, 't> {
         }
     }
 
-    /// Checks defaults, then CEL rules: the server only looks at them if everything before was sound.
+    /// Checks defaults, then CEL rules. The server only checks them if everything before was valid.
     pub fn check_defaults_and_rules(&mut self, root: &Schema<'t>) {
         let (sites, rules) = (std::mem::take(&mut self.defaults), std::mem::take(&mut self.rules));
         if self.structural && !self.unsound && default_checks::check(self, root, &sites) {
@@ -146,7 +146,7 @@ impl<'a, 't> CrdSchemaWalk<'a, 't> {
         self.checks.unchanged.contains(self.budget_version) && self.collector.crd.kubernetes.has(Feature::UnchangedCostWaived)
     }
 
-    /// Returns whether the node and everything below it is free of schema faults (structural ones apart).
+    /// Returns whether the node and everything below it has no schema errors (except structural ones).
     fn visit(&mut self, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>) -> bool {
         let mut sound = schema_node::check(self, schema, position, context);
         if self.structural && !context.exempt {
@@ -175,7 +175,7 @@ impl<'a, 't> CrdSchemaWalk<'a, 't> {
                 level: SchemaLevel::Field,
                 no_default: if context.meta { Some(NoDefault::MetadataValues) } else { context.no_default },
                 in_map: true,
-                // Inside a clause the keyword itself is the fault.
+                // Inside a clause, the keyword itself is the error.
                 exempt: context.exempt || context.nested,
                 ..context
             };
@@ -241,7 +241,7 @@ impl<'a, 't> CrdSchemaWalk<'a, 't> {
         sound
     }
 
-    /// Visits schemas under keywords that the server forbids: it checks them all the same.
+    /// Visits schemas under keywords that the server forbids, because it still checks them.
     fn forbidden_places(&mut self, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>) -> bool {
         let mut sound = true;
         let inner = NodeContext { nested: true, may_pair: false, exempt: true, ..context };
@@ -271,7 +271,7 @@ impl<'a, 't> CrdSchemaWalk<'a, 't> {
     }
 }
 
-/// Whether the condition holds for the schema or for any schema inside it, wherever it is.
+/// Whether the condition holds for the schema or for any schema inside it.
 pub(super) fn any_node<'t>(schema: &Schema<'t>, condition: &mut dyn FnMut(&Schema<'t>) -> bool) -> bool {
     use Keyword as K;
     if condition(schema) {

@@ -1,4 +1,5 @@
-//! Structural schemas: types and items, what `allOf`, `anyOf`, `oneOf` and `not` must not have, resources and their metadata.
+//! Checks structural schemas: types and items, what `allOf`, `anyOf`, `oneOf` and `not` must not have, resources and their
+//! metadata.
 
 use crate::input::yaml::Node;
 use crate::model::Crd;
@@ -12,7 +13,7 @@ use super::schema_walk::{CrdSchemaWalk, SchemaLevel, any_node};
 use super::server_checks::ServerChecks;
 use super::version_list::VersionList;
 
-/// Checks a node outside of `allOf`, `anyOf`, `oneOf` and `not`. Returns whether it failed.
+/// Checks a node outside `allOf`, `anyOf`, `oneOf` and `not`. Returns whether it failed.
 pub(super) fn plain_node<'t>(
     walk: &mut CrdSchemaWalk<'_, 't>,
     schema: &Schema<'t>,
@@ -25,7 +26,7 @@ pub(super) fn plain_node<'t>(
     let embedded = schema.flag(Keyword::EmbeddedResource);
     let type_at = schema.entry(Keyword::Type).map_or(position.key, |entry| entry.value);
     if unsupported(schema) {
-        // The server can't convert such a node; it only reports the keyword.
+        // The server can't convert such a node, and only reports the keyword.
         return false;
     }
     if ty == Some("array") && !schema.word(Keyword::Items).is_some_and(|items| items.is_map()) {
@@ -105,7 +106,7 @@ fn int_or_string<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, posi
     }
 }
 
-/// `kind`, `apiVersion` and `metadata` of a resource: the root, or an embedded one.
+/// Checks `kind`, `apiVersion` and `metadata` of a resource: the root, or an embedded one.
 fn resource<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, root: bool) {
     for (name, wanted) in [("kind", "string"), ("apiVersion", "string"), ("metadata", "object")] {
         let Some((entry, child)) = schema.property(name) else { continue };
@@ -127,7 +128,7 @@ fn resource<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position:
     }
 }
 
-/// What the root's `metadata` says beyond its type and constraints on the two names.
+/// Keywords of the root's `metadata` other than its type and constraints on the two names.
 fn metadata_extras(schema: &Schema<'_>) -> Vec<Keyword> {
     use Keyword as K;
     let extra = |(word, entry): &(K, crate::input::yaml::Entry<'_>)| match word {
@@ -138,7 +139,7 @@ fn metadata_extras(schema: &Schema<'_>) -> Vec<Keyword> {
     schema.words().filter(extra).map(|(word, _)| word).collect()
 }
 
-/// Whether a keyword is written but has no effect.
+/// Whether a keyword is present but has no effect.
 fn is_zero(word: Keyword, schema: &Schema<'_>) -> bool {
     use Keyword as K;
     match word {
@@ -151,7 +152,7 @@ fn is_zero(word: Keyword, schema: &Schema<'_>) -> bool {
     }
 }
 
-/// Exactly `anyOf: [{type: integer}, {type: string}]`, in that order and with nothing else in the two clauses.
+/// Whether the node has exactly `anyOf: [{type: integer}, {type: string}]`, in that order and with nothing else in the clauses.
 pub(crate) fn has_int_or_string_pair(schema: &Schema<'_>) -> bool {
     let clauses = schema.clauses(Keyword::AnyOf);
     clauses.len() == 2 && clauses.zip(["integer", "string"]).all(|(clause, ty)| says_only_type(&clause, ty))
@@ -197,7 +198,7 @@ pub(super) fn clause_node<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<
     walk.collector.count() > before
 }
 
-/// The path from the constrained node to one inside a clause: `anyOf[1].properties[a]`.
+/// The path from the constrained node to a node inside a clause: `anyOf[1].properties[a]`.
 fn clause_path(position: &SchemaPosition<'_, '_>) -> String {
     let mut steps = Vec::new();
     let mut at = Some(position);
@@ -217,7 +218,7 @@ fn clause_path(position: &SchemaPosition<'_, '_>) -> String {
     text.trim_start_matches('.').to_owned()
 }
 
-/// Fields in a clause of the root's `allOf`, `anyOf`, `oneOf` or `not` must be declared outside of it.
+/// Fields in a clause of the root's `allOf`, `anyOf`, `oneOf` or `not` must be declared outside it.
 ///
 /// The server checks this only for the root.
 pub(super) fn completeness<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
@@ -267,7 +268,8 @@ fn undeclared<'t>(walk: &mut CrdSchemaWalk<'_, 't>, at: &SchemaPosition<'_, 't>,
     walk.unsound = true;
 }
 
-/// Schemas must be structural unless the old one wasn't, unknown fields are kept, and nothing in the schema depends on structure.
+/// Whether schemas must be structural: unless the old one wasn't, unknown fields are kept, and nothing in the schema depends on
+/// structure.
 pub(super) fn needs_structure(crd: &Crd<'_>, versions: &VersionList<'_>, checks: &ServerChecks) -> bool {
     let preserved = crd.spec.get("preserveUnknownFields").and_then(Node::as_bool) == Some(true);
     checks.structural || !preserved || versions.entries.iter().filter_map(|version| version.schema.as_ref()).any(depends_on_structure)

@@ -1,4 +1,4 @@
-//! What a version has beside its schema: the scale subresource, printer columns, selectable fields.
+//! Checks a version besides its schema: the scale subresource, printer columns, selectable fields.
 
 use crate::input::yaml::Node;
 use crate::model::FactCollector;

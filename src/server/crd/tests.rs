@@ -1,4 +1,4 @@
-//! Cases beside those of the rule pages: near misses, and what an update changes.
+//! Cases in addition to the rule pages: near misses, and the effects of an update.
 
 use crate::model::fact::Fact;
 use crate::model::{Bundle, Documents};
@@ -95,7 +95,7 @@ fn keywords_near_misses() {
 }
 
 #[test]
-fn values_that_no_decoder_takes() {
+fn values_that_cannot_be_decoded() {
     for (schema, wanted) in [
         ("{type: 5}", true),
         ("{type: object, properties: []}", true),
@@ -155,7 +155,7 @@ fn defaults_inside_embedded_metadata() {
 }
 
 #[test]
-fn rules_see_declared_metadata_only_beside_a_declared_identity() {
+fn rules_see_declared_metadata_only_with_a_declared_identity() {
     let resource = |fields: &str, rule: &str| {
         format!(
             "{{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, \
@@ -172,7 +172,7 @@ fn rules_see_declared_metadata_only_beside_a_declared_identity() {
 }
 
 #[test]
-fn a_default_meets_a_rule_that_does_not_compile_first() {
+fn a_default_is_checked_before_a_rule_that_does_not_compile() {
     let fields = |schema: &str| -> Vec<String> {
         let all = facts(&with_field(schema)).into_iter().filter(Fact::is_refusal).filter_map(|fact| fact.field);
         all.map(|field| field.replace("spec.validation.openAPIV3Schema.properties[spec].properties[f]", "F")).collect()
@@ -197,7 +197,7 @@ fn what_versions_share_decides_where_the_server_reports() {
     assert_eq!(fields(&same), vec!["spec.validation.openAPIV3Schema.properties[spec].items"; 2]);
     let differ = with_versions(&[&version("v1", true, broken, ""), &version("v2", false, other, "")]);
     assert_eq!(fields(&differ), [0, 1].map(|index| format!("spec.versions[{index}].schema.openAPIV3Schema.properties[spec].items")));
-    // An absent flag and `false`, an empty list and none: the same schema.
+    // An absent flag and `false`, or an empty and a missing list, are the same schema.
     let spelled = "{type: object, nullable: false, required: [], properties: {spec: {type: array, description: ''}}}";
     let spelled = with_versions(&[&version("v1", true, broken, ""), &version("v2", false, spelled, "")]);
     assert!(fields(&spelled).iter().all(|field| field.starts_with("spec.validation")), "{:?}", fields(&spelled));
@@ -210,7 +210,7 @@ fn what_versions_share_decides_where_the_server_reports() {
         let both = with_versions(&[&version("v1", true, &with(one), ""), &version("v2", false, &with(two), "")]);
         assert_eq!(fields(&both).iter().all(|field| field.starts_with("spec.validation")), shared, "{one} {two}");
     }
-    // The status rule follows the shared schema.
+    // The status check follows the shared schema.
     let wide = "{type: object, maxProperties: 5, properties: {spec: {type: string}}}";
     let status = with_versions(&[&version("v1", true, wide, ""), &version("v2", false, wide, ", subresources: {status: {}}")]);
     assert_eq!(refusals(&status), ["status-root/forbidden"; 2]);
@@ -241,7 +241,7 @@ fn compared(old: &str, new: &str) -> Vec<(String, bool)> {
 }
 
 #[test]
-fn leniency_is_for_a_kind_of_rule_and_for_the_whole_crd() {
+fn checks_are_skipped_by_kind_for_the_whole_crd() {
     let set = "{type: array, x-kubernetes-list-type: set, items: {type: object, properties: {a: {type: string}}}}";
     let here = with_root(&format!("{{type: object, properties: {{a: {set}}}}}"));
     let there = with_root(&format!("{{type: object, properties: {{b: {set}}}}}"));
@@ -252,7 +252,7 @@ fn leniency_is_for_a_kind_of_rule_and_for_the_whole_crd() {
 }
 
 #[test]
-fn what_is_never_spared() {
+fn checks_that_are_never_skipped() {
     for schema in
         ["{type: string, pattern: '['}", "{type: integer, maximum: 1, default: 2}", "{type: string, uniqueItems: true}", "{minLength: 1}"]
     {
@@ -263,7 +263,7 @@ fn what_is_never_spared() {
 }
 
 #[test]
-fn established_is_believed_only_where_it_is_said() {
+fn established_counts_only_if_the_status_says_so() {
     let old = with_field("{type: string}");
     let new = old.replace("scope: Namespaced", "scope: Cluster");
     assert_eq!(compared(&old, &new), [("scope/immutable".to_owned(), false)]);
@@ -272,7 +272,7 @@ fn established_is_believed_only_where_it_is_said() {
 }
 
 #[test]
-fn a_crd_without_a_name_is_judged_all_the_same() {
+fn a_crd_without_a_name_is_still_judged() {
     let text = with_root("{type: object}");
     let named = |metadata: &str| text.replace("metadata: {name: widgets.shop.example.com}\n", metadata);
     for (metadata, expected) in [
@@ -333,7 +333,7 @@ fn keys_and_warnings_as_go_reads_them() {
 }
 
 #[test]
-fn a_rule_is_compiled_whatever_field_it_blames() {
+fn a_rule_is_compiled_whatever_field_path_it_has() {
     let node = |rule: &str| {
         format!(
             "{{type: object, properties: {{a: {{type: integer}}, c: {{type: integer}}}}, x-kubernetes-validations: [{{rule: \"{rule}\", fieldPath: .c}}]}}"

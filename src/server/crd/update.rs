@@ -1,4 +1,4 @@
-//! Updates of a CRD: what the server refuses, and which checks it skips because the old CRD failed them already.
+//! Updates of a CRD: what the server refuses, and which checks it skips because the old CRD already failed them.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -26,7 +26,7 @@ pub(super) fn check(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
     collector.into_facts()
 }
 
-/// Whether the old CRD is established. A dump of an installed CRD says so; one from a file is taken to be installed.
+/// Whether the old CRD is established. A dump of an installed CRD says so; one from a file is assumed to be installed.
 fn established(old: &Crd<'_>) -> bool {
     let conditions = old.node.get("status").and_then(|status| status.get("conditions"));
     conditions.is_none_or(|list| {
@@ -60,7 +60,7 @@ fn immutable(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
     }
 }
 
-/// Versions that objects may be stored at must not be removed.
+/// Checks that versions that objects may be stored at aren't removed.
 fn stored_versions(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
     let listed: Vec<(&str, Node<'_>)> = if old.stored_versions.is_empty() {
         old.storage_version().map(|version| (version.name, version.name_node)).into_iter().collect()
@@ -118,7 +118,7 @@ impl ServerChecks {
     }
 }
 
-/// The expressions of all versions, wherever they are.
+/// The expressions of all versions.
 fn stored_expressions(old: &Crd<'_>) -> StoredExpressions {
     let mut stored = StoredExpressions::default();
     for schema in old.versions.iter().filter_map(|version| version.schema.as_ref()) {
@@ -172,7 +172,7 @@ fn has_loose_keys(schema: &Schema<'_>) -> bool {
     })
 }
 
-/// Whether a default has fields that pruning would remove, also below `additionalProperties`. Only for structural schemas.
+/// Whether a default has fields that pruning would remove, including below `additionalProperties`. Only for structural schemas.
 fn has_unpruned_default(schema: &Schema<'_>) -> bool {
     any_node(schema, &mut |schema| {
         schema.default().is_some() && object::default_of_schema(&Shape::of(schema)).iter().any(|error| error.kind == Kind::Unknown)
@@ -186,7 +186,7 @@ fn is_unstructured<'t>(crd: &Crd<'t>, schema: &Schema<'t>) -> bool {
     walk.unsound
 }
 
-/// Of the refusals on create, marks those that the update passes all the same, and adds what only the update is refused for.
+/// Marks the refusals on create that don't apply to the update, and adds those that only apply to the update.
 pub(super) fn tolerate(on_create: Vec<Fact>, on_update: &[Fact]) -> Vec<Fact> {
     let refused: HashSet<_> = on_update.iter().filter(|fact| fact.is_refusal()).map(Fact::identity).collect();
     let known: HashSet<_> = on_create.iter().map(Fact::identity).collect();

@@ -1,4 +1,4 @@
-//! `spec.versions`: names, storage, deprecation, a schema in each, and what a status subresource allows at a schema's root.
+//! Checks `spec.versions`: names, storage, deprecation, a schema in each, and what a status subresource allows at a schema's root.
 
 use std::sync::LazyLock;
 
@@ -48,7 +48,7 @@ fn storage<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>) {
     fact.words.insert(Word::Versions, stored.iter().map(|version| version.name).collect::<Vec<_>>().join(", "));
 }
 
-/// A CRD with `preserveUnknownFields: true` can't have defaults, even where an update may keep the flag.
+/// A CRD with `preserveUnknownFields: true` can't have defaults, even if an update may keep the flag.
 fn preserved_defaults<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>) {
     let Some(entry) = collector.crd.spec.entry("preserveUnknownFields").filter(|entry| entry.value.as_bool() == Some(true)) else { return };
     let schemas = versions.entries.iter().filter_map(|version| version.schema.as_ref());
@@ -96,7 +96,7 @@ fn deprecation<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>
     fact.version = Some(version.name.to_owned());
 }
 
-/// Whether Go's `unicode.IsPrint` holds: letters, marks, numbers, punctuation, symbols and the ASCII space.
+/// Like Go's `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols and the ASCII space.
 fn is_print(c: char) -> bool {
     static SHOWN: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
         let class = regex_syntax::parse(r"[\p{L}\p{M}\p{N}\p{P}\p{S}]").map(Hir::into_kind);
@@ -127,7 +127,7 @@ fn schema<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>, che
     fact.version = Some(version.name.to_owned());
 }
 
-/// With a status subresource the root may only have keywords that still hold when `status` is removed from the object.
+/// With a status subresource, the root may only have keywords that still hold when `status` is removed from the object.
 fn status_root<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>, version: &VersionEntry<'t>, schema: &Schema<'t>) {
     use Keyword as K;
     for (word, entry) in schema.words() {

@@ -1,7 +1,7 @@
 //! The versions of a CRD as the server stores them, and the paths under which it reports errors.
 //!
-//! The server's internal type keeps what all versions share once, at the top (`spec.validation`, `spec.subresources`, …), and only
-//! what differs under `spec.versions[i]`. Its error paths follow that form, and so do a few of its checks.
+//! The server's internal type stores what all versions share once, at the top (`spec.validation`, `spec.subresources`, …), and only
+//! the differences under `spec.versions[i]`. Its error paths follow that form, and so do some of its checks.
 
 use crate::input::yaml::Node;
 use crate::model::schema::Schema;
@@ -60,7 +60,7 @@ impl<'t> VersionEntry<'t> {
         }
     }
 
-    /// The key of the schema, or the version where that is missing.
+    /// The key of the schema, or the version if it is missing.
     pub fn schema_key(&self) -> Node<'t> {
         self.wrapper.and_then(|node| node.entry("openAPIV3Schema")).map_or_else(|| self.anchor(), |entry| entry.key)
     }
@@ -69,7 +69,7 @@ impl<'t> VersionEntry<'t> {
         self.subresources.is_some_and(|node| node.get("status").is_some())
     }
 
-    /// Where to report facts about the whole version: its name, or its first key.
+    /// Where to report facts about the whole version: at its name, or its first key.
     pub fn anchor(&self) -> Node<'t> {
         self.node.get("name").or_else(|| self.node.entry_at(0).map(|entry| entry.key)).unwrap_or(self.node)
     }
@@ -129,7 +129,8 @@ impl<'t> VersionList<'t> {
         placed(self.shared_selectable, version, "selectableFields")
     }
 
-    /// Whether the status subresource restricts the version's schema. A shared schema is restricted if any version has the subresource.
+    /// Whether the status subresource restricts the version's schema. A shared schema is restricted if any version has the
+    /// subresource.
     pub fn status_enabled(&self, version: &VersionEntry<'_>) -> bool {
         if self.shared_schema { self.entries.iter().any(VersionEntry::has_status) } else { version.has_status() }
     }

@@ -1,10 +1,10 @@
-//! Warnings with which a server answers when a CRD is written, beside what it refuses.
+//! Warnings that a server returns when a CRD is written, in addition to refusals.
 
 use crate::go::strfmt::Format;
 use crate::model::kubernetes::Feature;
 use crate::model::schema::{Keyword, Schema};
 
-/// The feature by which servers warn about the format of a node, if those that have it do: it isn't one of the node's type.
+/// The feature with which servers warn about the format of a node, if the format isn't one of its type.
 pub(crate) fn unrecognised_format(schema: &Schema<'_>, format: &str) -> Option<Feature> {
     let name = format.replace('-', "");
     let (known, warns) = match schema.ty() {
@@ -22,7 +22,7 @@ pub(crate) fn unrecognised_format(schema: &Schema<'_>, format: &str) -> Option<F
     (!known).then_some(warns)
 }
 
-/// The type of the items of a set that the server accepts and warns about: server-side apply and rules take no notice of such sets.
+/// The item type of a set that the server accepts with a warning: server-side apply and rules ignore such sets.
 pub(crate) fn set_items_warned_about<'t>(list: &Schema<'t>, items: &Schema<'t>) -> Option<&'t str> {
     let ty = items.ty().filter(|_| list.text(Keyword::ListType) == Some("set"))?;
     let accepted = match ty {

@@ -1,4 +1,4 @@
-//! Defaults: put where the parent object exists and the field is absent, or null where null is not allowed.
+//! Applies defaults: if the parent object exists and the field is absent, or null although null isn't allowed.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::server::null_fate::{NullFate, NullPosition};
 
 use super::path::{ObjectPath, Trail};
 
-/// A schema node as defaulting sees it, and the dropping of nulls.
+/// A schema node as seen by defaulting and by the dropping of nulls.
 pub(crate) trait DefaultNode: PruneNode {
     fn is_nullable(&self) -> bool;
 
@@ -21,13 +21,13 @@ pub(crate) trait DefaultNode: PruneNode {
         NullFate::of(self.is_nullable(), self.default().is_some(), position)
     }
 
-    /// Whether the node or anything below it may have a default, so that a walk can stay out of the rest.
+    /// Whether the node or anything below it may have a default, so that the rest can be skipped.
     fn has_defaults(&self) -> bool {
         true
     }
 }
 
-/// Fills in defaults; the places that got one go to `filled`, those inside another default left out.
+/// Applies defaults, and adds the paths of defaulted fields to `filled`, except those inside another default.
 pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'_>, mut filled: Option<&mut Vec<ObjectPath>>) {
     if !node.has_defaults() {
         return;
@@ -68,7 +68,7 @@ pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trai
     }
 }
 
-/// A map value or list item is never absent: only its null can be replaced.
+/// A map value or list item is never absent, so only its null can be replaced.
 fn replace_null<N: DefaultNode>(
     value: &mut Value,
     node: &N,

@@ -1,10 +1,10 @@
 //! Validates a value against a node, keyword by keyword, in the order and with the messages of the server's validator.
 //!
-//! This is the only place that says what a keyword accepts: requests are checked by compiled nodes, the solver's candidates by the
-//! shapes that it compares ([`CheckNode`]).
+//! This is the only place that defines what a keyword accepts: requests are checked with compiled nodes, and the solver's
+//! candidates with the shapes that it compares ([`CheckNode`]).
 //!
-//! The first run only counts; a second one, for an object that failed, collects the errors. `anyOf` and `oneOf` report the errors
-//! of the clause that passed the most checks, so those are counted as the server counts them.
+//! The first pass only counts; a second one, for an object that failed, collects the errors. `anyOf` and `oneOf` report the errors
+//! of the clause that passed the most checks, so checks are counted like the server does.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub(crate) trait CheckNode: PruneNode {
         Cow::Owned(number_domain(self.shape(), ReadPurpose::Request))
     }
 
-    /// Whether the node's pattern matches, or why it can't be run here.
+    /// Whether the node's pattern matches, or why it can't be evaluated here.
     fn matches_pattern(&self, pattern: &str, text: &str) -> Result<bool, Arc<str>> {
         Pattern::new(pattern).map(|pattern| pattern.is_match(text)).map_err(|error| error.to_string().into())
     }
@@ -59,20 +59,20 @@ pub(crate) trait CheckNode: PruneNode {
     fn not(&self) -> Option<Self>;
 }
 
-/// What a run found so far.
+/// The results so far.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     /// Whether errors are only counted.
     quiet: bool,
     pub failures: usize,
     pub errors: Vec<FieldError>,
-    /// Errors that ratcheting tolerates, because the update didn't touch what is wrong.
+    /// Errors that ratcheting tolerates, because the update didn't change the invalid value.
     pub warnings: Vec<Tolerated>,
-    /// Checks that the server makes and that can't be made here.
+    /// Checks of the server that can't be made here.
     pub undecided: Vec<(ObjectPath, String)>,
-    /// The checks of declared nodes, where somebody asks for them.
+    /// The checks made at declared nodes, if requested.
     pub seen: Option<Vec<Seen>>,
-    /// Checks that passed: the server reports the clause that passed the most.
+    /// The number of checks that passed: the server reports the clause that passed the most.
     passed: u32,
 }
 
@@ -81,7 +81,7 @@ impl Findings {
         Findings { quiet: true, ..Findings::default() }
     }
 
-    /// Whether everything passed; `None` where a check can't be made here.
+    /// Whether everything passed; `None` if a check can't be made here.
     pub(super) fn verdict(&self) -> Option<bool> {
         match (self.failures, self.undecided.is_empty()) {
             (0, true) => Some(true),
@@ -90,7 +90,7 @@ impl Findings {
         }
     }
 
-    /// Whether more checks can't change the verdict, and nobody wants their errors.
+    /// Whether further checks can't change the verdict, and their errors aren't needed.
     fn is_settled(&self) -> bool {
         self.quiet && self.failures > 0
     }
@@ -110,14 +110,14 @@ impl Findings {
         }
     }
 
-    /// Notes how a check went.
+    /// Records the result of a check.
     fn saw(&mut self, trail: &Trail<'_>, kind: Kind, holds: bool) {
         if let Some(seen) = &mut self.seen {
             seen.push(Seen { path: trail.path().general(), check: Check::Keyword(kind), holds, update: false });
         }
     }
 
-    /// Whether a clause comes closer to passing than another one, by the server's measure.
+    /// Whether a clause is closer to passing than another one, by the server's measure.
     fn is_closer(&self, other: &Findings) -> bool {
         other.failures > 0 && (self.failures == 0 || self.passed > other.passed)
     }
@@ -130,7 +130,7 @@ impl Findings {
     }
 }
 
-/// What is wrong with `value`, and which errors an update from `correlated`'s old value may keep.
+/// Validates `value`, and finds which errors an update from the old value of `correlated` may keep.
 pub(super) fn run<N: CheckNode>(value: &Value, node: &N, correlated: Option<Correlated<'_>>, trace: bool) -> Findings {
     if trace {
         let mut findings = Findings { seen: Some(Vec::new()), ..Findings::default() };
@@ -150,14 +150,14 @@ pub(super) fn run<N: CheckNode>(value: &Value, node: &N, correlated: Option<Corr
     findings
 }
 
-/// The same check can be made at a declared node and in the clauses there; it is reported once.
+/// The same check can be made at a declared node and in its clauses; it is reported once.
 fn distinct<T>(found: Vec<T>, error: impl Fn(&T) -> &FieldError) -> Vec<T> {
     let mut seen = std::collections::HashSet::new();
     let mut is_new = |error: &FieldError| seen.insert((error.path.clone(), error.kind, error.message.clone()));
     found.into_iter().filter(|found| is_new(error(found))).collect()
 }
 
-/// Ratcheting: with the old value at hand, errors of an unchanged value become warnings.
+/// Validates with ratcheting: given the old value, errors of an unchanged value become warnings.
 fn check<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, correlated: Option<Correlated<'_>>, out: &mut Findings) {
     let Some(correlated) = correlated else { return validate(value, node, trail, None, out) };
     let mut own = Findings { seen: out.seen.is_some().then(Vec::new), ..out.like() };
@@ -227,7 +227,7 @@ pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>,
     out.passed += 1;
 }
 
-/// The path as the server's validator writes it in its messages.
+/// The path as the server's validator writes it in messages.
 fn name(trail: &Trail<'_>) -> String {
     trail.path().dotted()
 }
@@ -251,7 +251,7 @@ fn typed<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Fin
     }
     out.fail(|| match &node.shape().format {
         Some(format) if types.is_empty() => wrong_type(trail, format, kind.format_name()),
-        // A number of a known size is named as Go names it.
+        // The server names a number of a known size like Go does.
         Some(format) if reports_fraction_twice(value, node) && matches!(&**format, "int32" | "int64") => {
             wrong_type(trail, format, "float64")
         }
@@ -271,7 +271,7 @@ fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mu
         return;
     }
     out.fail(|| {
-        // All of them are texts to the server, numbers too.
+        // The server treats all of them as strings, including numbers.
         let quoted = |value: &Value| if value.is_string() { value.to_string() } else { Value::from(value.to_string()).to_string() };
         let allowed: Vec<String> = values.iter().map(quoted).collect();
         error(trail, Kind::Enum, FieldErrorType::NotSupported, Some(value), &format!("supported values: {}", allowed.join(", ")))
@@ -454,7 +454,7 @@ fn object<N: CheckNode>(map: &Map<String, Value>, node: &N, trail: &Trail<'_>, c
     }
 }
 
-/// `anyOf`, `oneOf`, `allOf` and `not`, in this order. Ratcheting doesn't reach inside them.
+/// Checks `anyOf`, `oneOf`, `allOf` and `not`, in this order. Ratcheting doesn't apply inside them.
 fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     out.passed += 1;
     let fresh = out.like();

@@ -1,4 +1,4 @@
-//! A default as the server checks it when a CRD is created: as written, against its own node.
+//! Checks a default like the server does when a CRD is created: as written, against its own node.
 
 use crate::model::schema::Shape;
 
@@ -8,9 +8,9 @@ use super::path::Trail;
 use super::types::ReadPurpose;
 use super::{Compiled, embedded, prune};
 
-/// What is wrong with the default of this node; paths lead into the default value.
+/// Returns the errors in the default of this node; paths are relative to the default value.
 ///
-/// Defaults further in are not applied first, and duplicates in sets and maps are not looked for.
+/// Nested defaults aren't applied first, and duplicates in sets and maps aren't checked.
 pub fn default_of_schema(shape: &Shape) -> Vec<FieldError> {
     let Some(default) = shape.default.as_ref().filter(|default| !default.is_null()) else { return Vec::new() };
     let node = CompiledNode::compile(shape, ReadPurpose::Default);

@@ -1,10 +1,11 @@
-//! Checks files with custom resources against a bundle of CRDs: for every object, what the server would answer, with places in the file.
+//! Checks files with custom resources against a bundle of CRDs: what the server would respond for every object, with places in the
+//! file.
 //!
-//! An object is checked as if it were created. Where `status` has a subresource, a create drops it unread, so that it can't satisfy
-//! what the root requires. A `status` in the file is then checked as a write to the subresource: whoever exported it, or wrote it
-//! as a fixture, wants it to be valid. With old CRDs an object counts as stored, and keeps its status.
+//! An object is checked as if it were created. If `status` has a subresource, a create drops it, so it can't satisfy what the root
+//! requires. A `status` in the file is then checked as a write to the subresource, because whoever exported it or wrote it as a
+//! fixture expects it to be valid. With old CRDs an object counts as stored, and keeps its status.
 //!
-//! Objects of groups that no CRD of the bundle has are listed, but not checked.
+//! Objects of groups that no CRD of the bundle has are listed but not checked.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -23,14 +24,14 @@ use super::error::FieldError;
 use super::path::ObjectPath;
 use super::ratchet::Tolerated;
 
-/// Something about an object and its place in the file.
+/// Something about an object, with its place in the file.
 #[derive(Debug, Clone)]
 pub struct Placed<T> {
     pub what: T,
     pub place: Place,
 }
 
-/// What was found for one object of the input.
+/// The result for one object of the input.
 #[derive(Debug)]
 pub struct ObjectReport {
     /// The object in its file.
@@ -43,19 +44,19 @@ pub struct ObjectReport {
     /// Name and channel of the CRD it was checked against.
     pub crd: Option<(String, Option<String>)>,
     pub verdict: ObjectVerdict,
-    /// What an upgrade from the old CRDs does to it, where there are old CRDs.
+    /// The effect of an upgrade from the old CRDs, if there are old CRDs.
     pub upgrade: Option<Upgrade>,
 }
 
 /// The request that an object was checked as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
-    /// A create, and a write of the status behind it.
+    /// A create, followed by a write of the status.
     Create,
     Update(Option<Subresource>),
 }
 
-/// What the server would answer for one object.
+/// What the server would respond for one object.
 #[derive(Debug)]
 pub enum ObjectVerdict {
     /// The document could not be parsed.
@@ -64,7 +65,7 @@ pub enum ObjectVerdict {
     OtherGroup,
     /// No CRD of the bundle has this kind.
     UnknownKind,
-    /// The CRD doesn't have this version; it has those.
+    /// The CRD doesn't have this version; it has these.
     UnknownVersion(Vec<String>),
     /// The version exists but isn't served.
     NotServed,
@@ -72,7 +73,7 @@ pub enum ObjectVerdict {
     NoSchema,
     /// The version doesn't have this subresource.
     NoSubresource(Subresource),
-    /// A write to a subresource needs the object that it belongs to.
+    /// A write to a subresource needs the existing object.
     NoPrevious,
     /// The previous object is stored at another version, and a webhook converts it.
     Converted {
@@ -87,13 +88,13 @@ pub struct Checked {
     /// Errors that ratcheting tolerates.
     pub tolerated: Vec<Placed<Tolerated>>,
     pub pruned: Vec<Placed<ObjectPath>>,
-    /// For each pruned field, the words that ask whether a similar one was meant.
+    /// For each pruned field, a suggestion of a similar name.
     pub similar: Vec<String>,
     /// Fields dropped because they were null.
     pub nulls: Vec<Placed<ObjectPath>>,
     /// Fields that get a default, with its value; the place is that of the nearest parent.
     pub defaulted: Vec<Placed<(ObjectPath, Value)>>,
-    /// Checks that the server makes and that can't be made here, with the reason.
+    /// Checks of the server that can't be made here, with the reason.
     pub undecided: Vec<Placed<(ObjectPath, String)>>,
 }
 
@@ -122,7 +123,7 @@ impl<'b, 't> BundleChecker<'b, 't> {
         BundleChecker { bundle, by_kind, versions }
     }
 
-    /// The CRDs of an object's group and kind: one, or one for each channel.
+    /// The CRDs of an object's group and kind: one, or one per channel.
     pub(super) fn crds(&self, object: &InputObject<'_>) -> &[usize] {
         self.by_kind.get(object.group()).and_then(|kinds| kinds.get(object.kind)).map_or(&[], Vec::as_slice)
     }
@@ -140,14 +141,14 @@ impl<'b, 't> BundleChecker<'b, 't> {
         slot.and_then(|slot| slot.get_or_init(|| Endpoint::new(version)).as_ref()).ok_or(ObjectVerdict::NoSchema)
     }
 
-    /// The object as one that is stored, or as one that is `created`.
+    /// Checks the object as a stored one, or as one that is `created`.
     fn validate(&self, crd: usize, object: &InputObject<'_>, created: bool) -> Result<Response, ObjectVerdict> {
         let endpoint = self.endpoint(crd, object)?;
         let object = object.node.to_json();
         Ok(if created { endpoint.create_with_status(object) } else { endpoint.validate(object) })
     }
 
-    /// The CRD of the same name and channel as `other`, else the only one of the object's kind.
+    /// The CRD with the same name and channel as `other`, or else the only one of the object's kind.
     pub(super) fn counterpart(&self, other: &Crd<'_>, object: &InputObject<'_>) -> Option<usize> {
         let channel = |crd: &Crd<'_>| crd.channel().map(|channel| channel.value.to_owned());
         let candidates = self.crds(object);
@@ -174,13 +175,13 @@ impl<'t> InputObject<'t> {
         self.api_version.split_once('/').map_or(self.api_version, |(_, version)| version)
     }
 
-    /// A text of its metadata.
+    /// A string in its metadata.
     pub fn word(&self, key: &str) -> Option<&'t str> {
         self.node.get("metadata").and_then(|node| node.get(key)).and_then(Node::as_str)
     }
 }
 
-/// Objects of a document: itself, or the items of a `List`. CRDs are not objects.
+/// Collects the objects of a document: itself, or the items of a `List`. CRDs are not objects.
 fn unwrap<'t>(file: FileId, node: Node<'t>, objects: &mut Vec<InputObject<'t>>) {
     let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
@@ -193,9 +194,9 @@ fn unwrap<'t>(file: FileId, node: Node<'t>, objects: &mut Vec<InputObject<'t>>) 
     }
 }
 
-/// Checks every custom resource of the documents against the CRDs; with old CRDs, also says what the upgrade does to it.
+/// Checks every custom resource in the documents against the CRDs; with old CRDs, also the effect of the upgrade.
 ///
-/// An object whose CRD is in the bundle once per channel is checked against each of them.
+/// If the bundle has an object's CRD once per channel, the object is checked against each of them.
 pub fn check_objects(objects: &Documents, crds: &Bundle<'_>, old: Option<&Bundle<'_>>) -> Vec<ObjectReport> {
     let (found, mut reports) = read(objects);
     let checker = BundleChecker::new(crds);
@@ -231,7 +232,7 @@ fn unreadable(file: FileId, error: &yaml::Error) -> ObjectReport {
     }
 }
 
-/// A report with what the object says of itself.
+/// A report with what the object itself states.
 pub(super) fn bare(object: &InputObject<'_>, request: Request, crd: Option<&Crd<'_>>, verdict: ObjectVerdict) -> ObjectReport {
     ObjectReport {
         place: Place { file: object.file, span: object.node.span() },
@@ -276,13 +277,13 @@ pub(super) fn report(object: &InputObject<'_>, checker: &BundleChecker<'_, '_>, 
     checked.collect()
 }
 
-/// What was found, with its places in the file of the object.
+/// Adds places in the object's file to a result.
 pub(super) fn place(object: &InputObject<'_>, outcome: Response, endpoint: Option<&Endpoint>) -> Checked {
     let similar = |path: &ObjectPath| {
         let known = endpoint.map(|endpoint| endpoint.compiled().declared_beside(path)).unwrap_or_default();
         let (parent, _) = path.prefix(path.steps().len().saturating_sub(1)).locate(object.node);
         let name = path.last_name().unwrap_or_default();
-        // A name that the object already uses beside it wasn't meant.
+        // A name that the object already uses next to it wasn't meant.
         nearest(name, known.into_iter().filter(|name| parent.get(name).is_none()))
     };
     let paths = |list: Vec<ObjectPath>, by_key: bool| {
@@ -310,7 +311,7 @@ pub(super) fn place(object: &InputObject<'_>, outcome: Response, endpoint: Optio
     }
 }
 
-/// Where to point: at a scalar itself, at the key of a collection, at the nearest parent of what isn't there.
+/// Where to point: at a scalar itself, at the key of a collection, at the nearest parent of a missing value.
 fn place_of(object: &InputObject<'_>, path: &ObjectPath, by_key: bool) -> Place {
     let at = |node: Node<'_>| Place { file: object.file, span: node.span() };
     let (node, taken) = path.locate(object.node);

@@ -1,4 +1,4 @@
-//! What an upgrade of the CRDs does to one object.
+//! Finds the effect of a CRD upgrade on one object.
 
 use serde_json::Value;
 
@@ -7,12 +7,12 @@ use super::check_files::ObjectVerdict;
 use super::enumeration::same;
 use super::path::{ObjectPath, Trail};
 
-/// What an upgrade of the CRDs does to an object.
+/// The effect of a CRD upgrade on an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Upgrade {
     /// The old CRDs don't know the kind or version.
     New,
-    /// The old CRDs refuse it too, or lose the same.
+    /// The old CRDs already refuse it, or lose the same.
     AlreadyBroken,
     /// Accepted and kept as before.
     Unchanged,
@@ -22,7 +22,7 @@ pub enum Upgrade {
     Gone,
     /// Kept before, dropped now.
     Pruned(Vec<ObjectPath>),
-    /// Stored with other values than before, by other defaults or other handling of null.
+    /// Stored with other values than before, because of other defaults or another handling of null.
     Changed(Vec<ObjectPath>),
 }
 
@@ -55,16 +55,16 @@ pub(super) fn pruned_now(old: &Response, new: &Response) -> Vec<ObjectPath> {
     new.pruned.iter().filter(known).cloned().collect()
 }
 
-/// Where an object is stored with other values than before.
+/// The paths where an object is stored with other values than before.
 pub(super) fn changes(old: &Response, new: &Response) -> Vec<ObjectPath> {
     let mut changed = Vec::new();
     differences(&old.stored, &new.stored, &Trail::Root, &mut changed);
-    // What only the new CRDs keep was never there before.
+    // What only the new CRDs keep wasn't there before.
     changed.retain(|path| !old.pruned.iter().any(|gone| path.starts_with(gone) || gone.starts_with(path)));
     changed
 }
 
-/// The topmost places where two objects differ. Recursion is bounded by their depth.
+/// The topmost paths where two objects differ. The recursion is limited by their depth.
 fn differences(old: &Value, new: &Value, trail: &Trail<'_>, found: &mut Vec<ObjectPath>) {
     match (old, new) {
         (Value::Object(a), Value::Object(b)) => {

@@ -1,5 +1,5 @@
-//! The checks that only declared nodes make, not the clauses of `anyOf`, `oneOf`, `allOf` and `not`: list types, embedded resources and
-//! validation rules.
+//! Checks that only apply to declared nodes, not to the clauses of `anyOf`, `oneOf`, `allOf` and `not`: list types, embedded
+//! resources and validation rules.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::check::{CheckNode, Findings, validate};
 use super::path::Trail;
 use super::{embedded, lists};
 
-/// Shows each value below a declared node to `visit` with its own node, parents first. `enter` says which nodes are worth a visit.
+/// Calls `visit` with each value below a declared node and its own node, parents first. `enter` decides which nodes to visit.
 pub(super) fn walk<N: PruneNode>(
     value: &Value,
     node: &N,
@@ -43,15 +43,15 @@ pub(super) fn walk<N: PruneNode>(
     }
 }
 
-/// Whether the server accepts a value, as it is after defaulting, in a clause of `anyOf`, `oneOf`, `allOf` or `not`; `None` where a
-/// check can't be made here.
+/// Whether the server accepts a value, after defaulting, in a clause of `anyOf`, `oneOf`, `allOf` or `not`; `None` if a check can't
+/// be made here.
 pub(crate) fn clause_accepts<N: CheckNode>(value: &Value, node: &N) -> Option<bool> {
     let mut findings = Findings::quiet();
     validate(value, node, &Trail::Root, None, &mut findings);
     findings.verdict()
 }
 
-/// The same at a declared node. `rules` says whether the validation rules of a node hold for a value.
+/// The same for a declared node. `rules` returns whether the validation rules of a node hold for a value.
 pub(crate) fn declared_accepts<N: CheckNode>(value: &Value, node: &N, rules: impl Fn(&N, &Value) -> Option<bool>) -> Option<bool> {
     let mut verdict = clause_accepts(value, node);
     if verdict == Some(false) {
@@ -73,7 +73,7 @@ pub(crate) fn declared_accepts<N: CheckNode>(value: &Value, node: &N, rules: imp
     verdict
 }
 
-/// Both; false wins over unknown.
+/// Both must hold; false takes precedence over unknown.
 fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     match (a, b) {
         (Some(false), _) | (_, Some(false)) => Some(false),

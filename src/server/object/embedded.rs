@@ -1,4 +1,4 @@
-//! Resources embedded in an object: they need `apiVersion` and `kind`, and their `metadata` is read as any other.
+//! Embedded resources: they need `apiVersion` and `kind`, and their `metadata` is decoded like that of any object.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::go::strfmt::name;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Extra;
 
-/// Reads the metadata of every embedded resource; the first that can't be read ends the request.
+/// Decodes the metadata of every embedded resource; the first that can't be decoded ends the request.
 pub(super) fn read(value: &mut Value, node: &CompiledNode, trail: &Trail<'_>, dropped: &mut Vec<ObjectPath>) -> Option<FieldError> {
     if !node.below.embedded {
         return None;
@@ -57,8 +57,8 @@ pub(super) fn read(value: &mut Value, node: &CompiledNode, trail: &Trail<'_>, dr
     }
 }
 
-/// Demands of the metadata of embedded resources what is left of it after [`read`]: no empty strings, maps or lists. Who sends one sends
-/// the same as who leaves it out, so that a search needn't look at them.
+/// Restricts the metadata of embedded resources to what is left after [`read`]: no empty strings, maps or lists. Sending an empty
+/// value is the same as omitting it, so a search needn't consider them.
 pub(crate) fn without_empty_metadata(shape: &mut Shape) {
     if !has_embedded(shape) {
         return;
@@ -90,7 +90,7 @@ fn has_embedded(shape: &Shape) -> bool {
     shape.embedded || shape.properties.values().chain(&shape.items).chain(values).any(|child| has_embedded(child))
 }
 
-/// What is wrong with embedded resources.
+/// Checks embedded resources.
 pub(super) fn check(value: &Value, node: &CompiledNode, trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     walk(value, &node, trail, &|node| node.below.embedded, &mut |value, node, trail| {
         if let Value::Object(map) = value
@@ -101,7 +101,7 @@ pub(super) fn check(value: &Value, node: &CompiledNode, trail: &Trail<'_>, error
     });
 }
 
-/// Whether the server accepts an embedded resource; `None` if it has metadata, which is not checked here.
+/// Whether the server accepts an embedded resource; `None` if it has metadata, which isn't checked here.
 pub(super) fn is_resource(map: &Map<String, Value>) -> Option<bool> {
     let mut errors = Vec::new();
     type_names(map, &Trail::Root, &mut errors);
@@ -137,7 +137,7 @@ fn resource(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<FieldE
     }
 }
 
-/// What the checks of `apiVersion` and `kind` accept, as patterns to search by.
+/// What the checks of `apiVersion` and `kind` accept, as patterns for a search.
 pub(crate) const EMBEDDED_TYPE_PATTERNS: [(&str, &str); 2] =
     [("apiVersion", "^([^/]+/?[^/]*|/[^/]*)$"), ("kind", "^[A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$")];
 

@@ -10,7 +10,7 @@ use super::path::ObjectPath;
 use super::scale::{Scale, ScaleError};
 use super::{Compiled, Response};
 
-/// A part of an object that has its own address.
+/// A part of an object with its own endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subresource {
     Status,
@@ -33,17 +33,17 @@ pub struct Endpoint {
     scale: Scale,
     /// Whether `status` has a subresource.
     status: bool,
-    /// For a deprecated version: the warning that the CRD gives for it.
+    /// For a deprecated version, the warning in its CRD.
     deprecation: Option<Option<String>>,
 }
 
 impl Endpoint {
-    /// Nothing for a version without a schema.
+    /// Returns `None` for a version without a schema.
     pub fn new(version: &Version<'_>) -> Option<Self> {
         Self::compile(version, Compiled::new)
     }
 
-    /// One whose outcomes say which checks were made.
+    /// Like [`Endpoint::new`], but outcomes record which checks were made.
     pub fn traced(version: &Version<'_>) -> Option<Self> {
         Self::compile(version, Compiled::traced)
     }
@@ -62,17 +62,17 @@ impl Endpoint {
         &self.compiled
     }
 
-    /// The object as it is given, status included.
+    /// Validates the object as given, including its status.
     pub fn validate(&self, object: Value) -> Response {
         self.complete(self.compiled.request(object))
     }
 
-    /// A create: where `status` has a subresource, the server drops it unread.
+    /// A create. If `status` has a subresource, the server drops it.
     pub fn create(&self, object: Value) -> Response {
         if self.status { self.complete(self.compiled.request_without_status(object)) } else { self.validate(object) }
     }
 
-    /// A create, and where `status` has a subresource, a write of the status behind it.
+    /// A create, followed by a write of the status if it has a subresource.
     pub fn create_with_status(&self, object: Value) -> Response {
         let mut outcome = self.validate(object.clone());
         if !self.status || outcome.stored.get("status").is_none() {
@@ -88,14 +88,14 @@ impl Endpoint {
         outcome
     }
 
-    /// What a server that has this object stored reads: pruned and with its defaults, whether it is valid or not.
+    /// How a server reads this stored object: pruned and with its defaults, whether or not it is valid.
     pub fn read(&self, mut object: Value) -> Value {
         self.compiled.prune(&mut object);
         self.compiled.fill(&mut object);
         object
     }
 
-    /// The same object read through this version by strategy None, which changes nothing but `apiVersion`.
+    /// The same object read through this version with strategy None, which only changes `apiVersion`.
     pub fn convert(&self, mut object: Value, api_version: &str) -> Value {
         if let Some(map) = object.as_object_mut() {
             map.insert("apiVersion".to_owned(), api_version.into());
@@ -104,14 +104,14 @@ impl Endpoint {
         object
     }
 
-    /// An update of `old`, as the server has read it, by what the client sends. Where `status` has a subresource, it stays what it was.
+    /// An update of `old`, as the server has read it, to what the client sends. If `status` has a subresource, it doesn't change.
     pub fn update(&self, old: &Value, new: Value) -> Response {
         let outcome =
             if self.status { self.compiled.request_update_without_status(old, new) } else { self.compiled.request_update(old, new) };
         self.complete(outcome)
     }
 
-    /// A write to a subresource of `old`; nothing if the version doesn't have it.
+    /// A write to a subresource of `old`; `None` if the version doesn't have it.
     pub fn update_subresource(&self, subresource: Subresource, old: &Value, new: Value) -> Option<Response> {
         match subresource {
             Subresource::Status if !self.status => None,
@@ -128,8 +128,8 @@ impl Endpoint {
         }
     }
 
-    /// The warnings that the server sends with its answer: the version is deprecated, fields are unknown, finalizers are named badly,
-    /// and rules fail on what is unchanged.
+    /// The warnings that the server returns: the version is deprecated, fields are unknown, finalizers have bad names, and rules
+    /// fail on unchanged values.
     pub fn warnings(&self, outcome: &Response, old: Option<&Value>) -> Vec<String> {
         let mut warnings = Vec::new();
         if let Some(text) = &self.deprecation {

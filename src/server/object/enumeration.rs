@@ -1,11 +1,11 @@
-//! Equality as the server compares values: with `enum`, after a conversion to the listed value's own type.
+//! Equality as the server compares values: for `enum`, after conversion to the type of the listed value.
 
 use serde_json::{Number, Value};
 
-/// Whether a value counts as the listed one.
+/// Whether a value equals a listed one.
 ///
-/// The conversion is Go's: a float is cut to an integer before it is compared with one, an integer becomes the
-/// character of that code before it is compared with a string. Null equals nothing, not even a listed null.
+/// The conversion is Go's: a float is truncated before comparing it with an integer, and an integer becomes the character with that
+/// code before comparing it with a string. Null equals nothing, not even a listed null.
 pub(super) fn enum_allows(value: &Value, allowed: &Value) -> bool {
     match (value, allowed) {
         (Value::Null, _) | (_, Value::Null) => false,
@@ -23,12 +23,12 @@ pub(super) fn enum_allows(value: &Value, allowed: &Value) -> bool {
     }
 }
 
-/// An integer as the server holds it: what doesn't fit 64 bits is a float there.
+/// An integer as the server represents it: numbers that don't fit 64 bits are floats there.
 fn integer(number: &Number) -> Option<i64> {
     number.as_i64()
 }
 
-/// The same data; `1` and `1.0` differ.
+/// Whether two values have the same data; `1` and `1.0` differ.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (integer(a), integer(b)) {
@@ -44,7 +44,7 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether a list holds the same value twice.
+/// Whether a list contains the same value twice.
 pub(super) fn has_duplicates(items: &[Value]) -> bool {
     let mut seen = std::collections::HashSet::new();
     items.iter().any(|item| !seen.insert(item.to_string()))

@@ -1,4 +1,4 @@
-//! What can be wrong with an object: the keyword it violates, the server's reason, and its message.
+//! Errors in an object: the violated keyword, the server's reason, and its message.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::input::shorten;
 
 /// Longer values are shortened in messages.
 const MAX_SHOWN: usize = 120;
-/// A server shows values whole. Longer ones are cut even where its own words count: an object may have many errors.
+/// The server shows whole values. Longer ones are shortened even in the server's wording, because an object may have many errors.
 const MAX_KEPT: usize = 16 << 10;
 
-/// The keyword, or the other check, that an object violates.
+/// The keyword, or other check, that an object violates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     Type,
@@ -25,7 +25,7 @@ pub enum Kind {
     Minimum,
     Maximum,
     MultipleOf,
-    /// A number, or the bound it is compared with, is outside of its type and format.
+    /// A number, or the bound it is compared with, is outside its type and format.
     Range,
     MinItems,
     MaxItems,
@@ -38,7 +38,7 @@ pub enum Kind {
     OneOf,
     AllOf,
     Not,
-    /// Two equal items of a set, or two items of a map list with one key.
+    /// Two equal items in a set, or two items with the same keys in a map list.
     Duplicate,
     /// An item of a map list that isn't an object.
     ListItem,
@@ -52,7 +52,7 @@ pub enum Kind {
     Unknown,
     /// A rule of `x-kubernetes-validations`.
     Rule,
-    /// Rules were not run, because of the errors before.
+    /// Rules weren't run because of earlier errors.
     Unchecked,
 }
 
@@ -70,7 +70,7 @@ pub enum FieldErrorType {
 }
 
 impl FieldErrorType {
-    /// The reason in the causes of a rejected request.
+    /// The name of the reason in the causes of a rejected request.
     pub fn name(self) -> &'static str {
         match self {
             FieldErrorType::Invalid => "FieldValueInvalid",
@@ -96,7 +96,7 @@ impl FieldErrorType {
         }
     }
 
-    /// After one of these the server doesn't run the rules of `x-kubernetes-validations`.
+    /// Whether the server doesn't run the rules of `x-kubernetes-validations` after this error.
     pub(super) fn blocks_rules(self) -> bool {
         matches!(
             self,
@@ -118,27 +118,27 @@ pub(super) enum Naming {
     None,
 }
 
-/// One thing that is wrong with an object.
+/// An error in an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
-    /// The value that is wrong, or the field that is missing.
+    /// The path of the invalid value, or of the missing field.
     pub path: ObjectPath,
     pub kind: Kind,
     pub reason: FieldErrorType,
-    /// The field as the server names it, which for some errors is `<nil>`.
+    /// The field name that the server reports, which for some errors is `<nil>`.
     pub field: String,
     /// The server's message, without the field; a long value is shortened.
     pub message: String,
-    /// The same with the whole value, where it was shortened.
+    /// The same with the whole value, if it was shortened.
     pub(super) whole: Option<Arc<str>>,
-    /// Where the detail begins in the message.
+    /// Where the detail starts in the message.
     pub(super) detail: usize,
     /// The CEL rule that failed.
     pub rule: Option<Arc<str>>,
 }
 
 impl FieldError {
-    /// What is wrong, without anything that the object holds.
+    /// The message without any values from the object.
     pub fn without_value(&self) -> String {
         let path = self.path.general();
         match &self.rule {
@@ -185,8 +185,8 @@ impl FieldError {
         self
     }
 
-    /// A part of the message that every server has: not the value where that is long, or where a rule fails, and no limits, because
-    /// servers show them in different ways.
+    /// A part of the message that every server has: without the value if it is long or a rule fails, and without limits, because
+    /// servers format them differently.
     pub fn lasting_message(&self) -> &str {
         match self.reason {
             FieldErrorType::TooLong | FieldErrorType::TooMany => return self.reason.title(),
@@ -197,19 +197,20 @@ impl FieldError {
         if detail.is_empty() { self.reason.title() } else { detail }
     }
 
-    /// The message as the server words it, with the whole value.
+    /// The message in the server's wording, with the whole value.
     pub fn server_message(&self) -> &str {
         self.whole.as_deref().unwrap_or(&self.message)
     }
 
-    /// RuleResults once, when rules had to stay unrun.
+    /// The error that rules couldn't be run, reported once.
     pub(super) fn unchecked() -> Self {
         let words =
             "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
         FieldError::new(ObjectPath::root(), Naming::None, Kind::Unchecked, FieldErrorType::Invalid, Some(&Value::Null), words)
     }
 
-    /// The error of a check that started at this field, as one of the whole object. The message keeps its shorter path, as the server's does.
+    /// Converts the error of a check that started at this field to one of the whole object. The message keeps its shorter path,
+    /// like the server's.
     pub(super) fn below_field(self, name: &str) -> Self {
         let mut path = ObjectPath::root().key(name);
         self.path.steps().iter().for_each(|step| path.push(step.clone()));
@@ -227,7 +228,7 @@ impl FieldError {
     }
 }
 
-/// A value as Go's `%#v` writes it.
+/// Formats a value like Go's `%#v`.
 fn go_syntax(value: &Value) -> String {
     match value {
         Value::Null => "interface {}(nil)".to_owned(),

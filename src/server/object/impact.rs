@@ -1,6 +1,7 @@
-//! What an upgrade of the CRDs does to objects that exist, page by page: which are refused, lose values, or have no version any more.
+//! Finds the effect of a CRD upgrade on existing objects, page by page: which are refused, lose values, or no longer have a
+//! version.
 //!
-//! Nothing of an object's values is kept unless somebody asked for them, so that a report can't leak them.
+//! Values of objects aren't kept unless requested, so that a report can't leak them.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +18,14 @@ use super::endpoint::Endpoint;
 use super::error::{FieldError, Kind};
 use super::path::{ObjectPath, ObjectStep};
 
-/// What happens to an object, or to a value of it.
+/// What happens to an object, or to a value in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObjectHarm {
     /// Its kind or version is gone, or no longer served.
     Gone,
-    /// Invalid now, so that even an update that doesn't touch it is refused.
+    /// Invalid now, so that even an unrelated update is refused.
     Refused(Kind),
-    /// Invalid now; ratcheting tolerates it while it stays unchanged.
+    /// Invalid now; ratcheting tolerates it as long as it is unchanged.
     Tolerated(Kind),
     /// Kept before, dropped now.
     Pruned,
@@ -32,18 +33,18 @@ pub enum ObjectHarm {
     Changed,
 }
 
-/// One thing that the upgrade does to an object.
+/// One effect of the upgrade on an object.
 #[derive(Debug, Clone)]
 pub struct Hit {
     pub harm: ObjectHarm,
     pub path: ObjectPath,
-    /// Who manages the field, by `managedFields`.
+    /// The managers of the field, from `managedFields`.
     pub managers: Vec<String>,
-    /// The value as JSON, shortened, if values are asked for.
+    /// The value as JSON, shortened, if requested.
     pub value: Option<String>,
 }
 
-/// An object that the upgrade hits.
+/// An object that the upgrade affects.
 #[derive(Debug, Clone)]
 pub struct HitObject {
     pub crd: String,
@@ -53,12 +54,12 @@ pub struct HitObject {
     pub hits: Vec<Hit>,
 }
 
-/// What was found in some documents with objects.
+/// The result for some documents with objects.
 #[derive(Debug, Default)]
 pub struct ImpactPage {
     /// Objects of the old CRDs.
     pub checked: usize,
-    /// Other objects, by what they are.
+    /// Other objects, by kind.
     pub others: BTreeMap<String, usize>,
     pub hit: Vec<HitObject>,
 }
@@ -70,7 +71,7 @@ pub struct ImpactChecker<'b, 't> {
     keeps_values: bool,
 }
 
-/// Characters of a value that are kept.
+/// How many characters of a value are kept.
 const VALUE_LENGTH: usize = 200;
 
 enum Outcome {
@@ -84,12 +85,12 @@ impl<'b, 't> ImpactChecker<'b, 't> {
         ImpactChecker { old: BundleChecker::new(old), new: BundleChecker::new(new), keeps_values: false }
     }
 
-    /// Keeps the values that the upgrade hits.
+    /// Whether to keep the values that the upgrade affects.
     pub fn keeping_values(self, keeps_values: bool) -> Self {
         ImpactChecker { keeps_values, ..self }
     }
 
-    /// Checks the objects of some documents. Documents that can't be read are told by whoever parsed them.
+    /// Checks the objects of some documents. Unreadable documents are reported by the caller that parsed them.
     pub fn page(&self, documents: &Documents) -> ImpactPage {
         let (objects, _) = read(documents);
         let outcomes: Vec<Outcome> = objects.par_iter().map(|object| self.outcome(object)).collect();
@@ -131,7 +132,7 @@ impl<'b, 't> ImpactChecker<'b, 't> {
 
     fn hits(&self, object: &InputObject<'_>, old_crd: usize) -> Vec<(ObjectHarm, ObjectPath)> {
         let gone = || vec![(ObjectHarm::Gone, ObjectPath::root())];
-        // What the old CRDs don't have, or don't serve, the change doesn't take away.
+        // The change can't remove what the old CRDs don't have or serve.
         let Ok(before) = self.old.endpoint(old_crd, object) else { return Vec::new() };
         let counterpart = self.old.bundle.crds.get(old_crd).and_then(|crd| self.new.counterpart(crd, object));
         let Some(new_crd) = counterpart else { return gone() };
@@ -140,7 +141,7 @@ impl<'b, 't> ImpactChecker<'b, 't> {
     }
 }
 
-/// What becomes of an object that both versions know.
+/// The effect on an object that both versions know.
 fn compare(before: &Endpoint, after: &Endpoint, object: Value) -> Vec<(ObjectHarm, ObjectPath)> {
     let old = before.validate(object.clone());
     let new = after.validate(object.clone());
@@ -175,7 +176,7 @@ impl<'t> Managed<'t> {
         Managed { object }
     }
 
-    /// The managers of a field, or of the nearest part around it that somebody manages; sorted.
+    /// The managers of a field, or of its nearest managed parent; sorted.
     fn managers(&self, path: &ObjectPath) -> Vec<String> {
         let entries = self.object.get("metadata").and_then(|metadata| metadata.get("managedFields"));
         let entries = entries.into_iter().flat_map(Node::items);
@@ -193,7 +194,7 @@ impl<'t> Managed<'t> {
         names
     }
 
-    /// How many steps of a path a set of fields has.
+    /// How many steps of a path a field set contains.
     fn depth(&self, fields: Node<'t>, path: &ObjectPath) -> usize {
         let (mut set, mut value, mut depth) = (fields, Some(self.object), 0);
         for step in path.steps() {
@@ -214,7 +215,7 @@ impl<'t> Managed<'t> {
     }
 }
 
-/// Whether an element of a field set means this item: `k:{"name":"a"}` by its keys, `v:"a"` by its value.
+/// Whether an element of a field set refers to this item: `k:{"name":"a"}` by its keys, `v:"a"` by its value.
 fn is_item(element: &str, item: Node<'_>) -> bool {
     let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
     if let Some(keys) = element.strip_prefix("k:").and_then(parse) {

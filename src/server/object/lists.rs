@@ -1,4 +1,4 @@
-//! Lists of type `set` or `map`: no two equal items, no two items with the same keys.
+//! Checks lists of type `set` or `map`: no two equal items, no two items with the same keys.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ fn list(items: &[Value], (list_type, keys): (ListType, &[String]), trail: &Trail
     }
 }
 
-/// The duplicates of every set and map list below.
+/// Finds the duplicates in every set and map list below.
 pub(super) fn check(value: &Value, node: &CompiledNode, trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     walk(value, &node, trail, &|node| node.below.lists, &mut |value, node, trail| {
         if let Value::Array(items) = value {
@@ -55,7 +55,7 @@ fn keyed(items: &[Value], keys: &[String], trail: &Trail<'_>, errors: &mut Vec<F
     }
 }
 
-/// Positions where a value appears for the second time; a third time is not reported again.
+/// The positions where a value occurs for the second time; further occurrences aren't reported.
 fn second_ones(texts: impl Iterator<Item = String>) -> Vec<usize> {
     let mut times: HashMap<String, usize> = HashMap::new();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! `metadata` of objects and of embedded resources: how it is decoded, and what the server refuses in it.
+//! Decodes and checks the `metadata` of objects and embedded resources.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::server::object_meta::{self, MetadataFault, NamePart};
 use super::error::{FieldError, FieldErrorType, Kind, Naming};
 use super::path::{ObjectPath, Trail};
 
-/// Drops the fields that `metadata` doesn't have. A field of another type makes the whole object unreadable.
+/// Drops unknown fields of `metadata`. If a known field has the wrong type, the whole object can't be decoded.
 pub(super) fn read(value: &mut Value, trail: &Trail<'_>, kind: Kind, dropped: &mut Vec<ObjectPath>) -> Option<FieldError> {
     let Some(map) = value.as_object_mut() else {
         return (!value.is_null()).then(|| FieldError::bracketed(trail, kind, FieldErrorType::Invalid, Some(value), "must be an object"));
@@ -74,7 +74,7 @@ fn object_names(text: &str, part: NamePart) -> Vec<String> {
     fault.into_iter().collect()
 }
 
-/// Checks names of embedded resources, which can be of any kind: only names that no kind allows are refused.
+/// Checks names of embedded resources, which can be of any kind, so only names that no kind allows are refused.
 fn embedded_names(text: &str, part: NamePart) -> Vec<String> {
     let fault = match part {
         NamePart::Whole => name::path_segment(text),
@@ -83,7 +83,7 @@ fn embedded_names(text: &str, part: NamePart) -> Vec<String> {
     fault.into_iter().collect()
 }
 
-/// Drops what the server doesn't write when it has read metadata: everything that is empty. A null is metadata without anything.
+/// Drops empty values, because the server doesn't write them after decoding metadata. Null counts as empty metadata.
 pub(super) fn drop_empty(value: &mut Value) {
     match value {
         Value::Null => *value = Value::Object(Map::new()),
@@ -113,8 +113,8 @@ pub(super) fn check_root(object: &Value, errors: &mut Vec<FieldError>) {
     errors.extend(object_meta::check_named(map, &object_names).into_iter().map(|fault| error(fault, &trail, Kind::Metadata)));
 }
 
-/// Checks the `metadata` of an update. A name or namespace that the new object leaves out is taken from the request's path, and a
-/// client is taken to send the current `resourceVersion`.
+/// Checks the `metadata` of an update. A name or namespace that the new object omits is taken from the request's path, and a client
+/// is assumed to send the current `resourceVersion`.
 pub(super) fn check_update(old: &Value, new: &Value, errors: &mut Vec<FieldError>) {
     let metadata = |object: &'_ Value| object.get("metadata").and_then(Value::as_object).cloned();
     let (Some(before), Some(after)) = (metadata(old), metadata(new)) else { return check_root(new, errors) };
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_are_dropped_and_wrong_types_stop_the_reading() {
+    fn unknown_fields_are_dropped_and_wrong_types_fail_decoding() {
         let mut dropped = Vec::new();
         let mut value = json!({"name": "a", "colour": "red"});
         assert!(read(&mut value, &Trail::Root, Kind::Metadata, &mut dropped).is_none());

@@ -1,6 +1,6 @@
-//! What an API server does with one object: it prunes, drops nulls, fills in defaults, and validates the result.
+//! Models what an API server does with one object: it prunes, drops nulls, applies defaults, and validates the result.
 //!
-//! A [`Shape`] and an object come in; what would be stored, what was dropped and filled in, and every error go out.
+//! Given a [`Shape`] and an object, returns what would be stored, what was dropped and defaulted, and every error.
 
 mod apply_defaults;
 mod check;
@@ -55,11 +55,11 @@ use ratchet::Correlated;
 use rules::{Ratchet, RuleResults};
 use types::ReadPurpose;
 
-/// How much of an object a request is checked for.
+/// The part of an object that a request is checked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Whole,
-    /// A write to the status subresource: the schema is asked about `status` alone, lists and rules about the whole object.
+    /// A write to the status subresource: only `status` is validated by the schema, but lists and rules for the whole object.
     Status,
 }
 
@@ -72,8 +72,8 @@ fn put_status(object: &mut Value, status: Option<Value>) {
     }
 }
 
-/// What is stored of a value that may be pruned like this: without unknown fields and nulls that nothing allows, with its
-/// defaults. Also says whether something other than a null was pruned.
+/// What is stored of a value that is pruned this way: without unknown fields and disallowed nulls, with its defaults. Also returns
+/// whether something other than a null was pruned.
 pub(crate) fn store<N: DefaultNode>(value: &Value, by: &Pruning<N>) -> (Value, bool) {
     let (mut value, mut lost) = (value.clone(), false);
     prune::prune(&mut value, by, &Trail::Root, false, &mut |_, dropped| lost |= !dropped.is_null());
@@ -89,7 +89,7 @@ pub(crate) fn checks_format(shape: &Shape) -> bool {
     types::string_format(shape, ReadPurpose::Request).is_some()
 }
 
-/// Puts the defaults of a node into a value of it.
+/// Applies the defaults of a node to a value.
 pub(crate) fn fill_in<N: DefaultNode>(value: &mut Value, node: &N) {
     apply_defaults::defaults(value, node, &Trail::Root, None);
 }
@@ -98,11 +98,11 @@ pub(crate) fn fill_in<N: DefaultNode>(value: &mut Value, node: &N) {
 #[derive(Debug)]
 pub struct Compiled {
     root: CompiledNode,
-    /// Whether outcomes say which checks were made.
+    /// Whether outcomes record which checks were made.
     trace: bool,
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Debug, Clone, Default)]
 pub struct Response {
     /// The object as it would be stored; if there are errors, as it was validated.
@@ -115,11 +115,11 @@ pub struct Response {
     pub defaulted: Vec<ObjectPath>,
     /// Why the request is refused.
     pub errors: Vec<FieldError>,
-    /// Errors that ratcheting tolerates, because the update didn't touch what is wrong.
+    /// Errors that ratcheting tolerates, because the update didn't change the invalid value.
     pub warnings: Vec<Tolerated>,
-    /// Checks that the server makes and that can't be made here, with the reason.
+    /// Checks of the server that can't be made here, with the reason.
     pub undecided: Vec<(ObjectPath, String)>,
-    /// Which checks were made, if the schema was compiled to say so.
+    /// Which checks were made, if the schema was compiled to record them.
     pub seen: Vec<Seen>,
 }
 
@@ -134,19 +134,19 @@ impl Compiled {
         Compiled { root: CompiledNode::compile(root, ReadPurpose::Request), trace: false }
     }
 
-    /// One whose outcomes say which checks were made.
+    /// Like [`Compiled::new`], but outcomes record which checks were made.
     pub(crate) fn traced(root: &Shape) -> Self {
         Compiled { trace: true, ..Compiled::new(root) }
     }
 
-    /// Drops unknown fields and nulls, as the server does on every read and write; returns the paths of the unknown fields.
+    /// Drops unknown fields and nulls, like the server does on every read and write; returns the paths of the unknown fields.
     pub fn prune(&self, object: &mut Value) -> Vec<ObjectPath> {
         let dropped = prune::unknown(object, &self.root, true);
         prune::nulls(object, &&self.root, &Trail::Root, &mut |_| {});
         dropped
     }
 
-    /// Fills in defaults, as the server does with requests and with what it reads from storage.
+    /// Applies defaults, like the server does for requests and for objects read from storage.
     pub fn fill(&self, object: &mut Value) -> Vec<ObjectPath> {
         let mut filled = Vec::new();
         apply_defaults::defaults(object, &&self.root, &Trail::Root, Some(&mut filled));
@@ -155,7 +155,7 @@ impl Compiled {
 
     /// A request to create the object.
     ///
-    /// An object that has `metadata` is a whole one, and its names are checked too.
+    /// An object with `metadata` is a whole one, so its names are checked too.
     pub fn request(&self, object: Value) -> Response {
         let mut outcome = self.admit(object);
         if outcome.accepted() {
@@ -164,7 +164,8 @@ impl Compiled {
         outcome
     }
 
-    /// A request to create an object whose status has a subresource: the server drops `status`, defaults included, before it validates.
+    /// A request to create an object whose status has a subresource: the server drops `status`, including defaults, before
+    /// validation.
     pub(crate) fn request_without_status(&self, object: Value) -> Response {
         let mut outcome = self.admit(object);
         outcome.stored.as_object_mut().map(|object| object.remove("status"));
@@ -174,7 +175,7 @@ impl Compiled {
         outcome
     }
 
-    /// A request to replace `old`, as it is stored, by `new`.
+    /// A request to replace the stored object `old` with `new`.
     pub fn request_update(&self, old: &Value, new: Value) -> Response {
         let mut outcome = self.admit(new);
         if outcome.accepted() {
@@ -183,7 +184,7 @@ impl Compiled {
         outcome
     }
 
-    /// The same where status has a subresource: the status stays what it was.
+    /// The same if the status has a subresource: the status doesn't change.
     pub(crate) fn request_update_without_status(&self, old: &Value, new: Value) -> Response {
         let mut outcome = self.admit(new);
         if outcome.accepted() {
@@ -193,7 +194,7 @@ impl Compiled {
         outcome
     }
 
-    /// A request to the status subresource of `old`, as it is stored: of `new` only the status counts.
+    /// A request to the status subresource of the stored object `old`: only the status of `new` counts.
     pub(crate) fn request_status(&self, old: &Value, new: Value) -> Response {
         let mut outcome = self.admit(new);
         if outcome.accepted() {
@@ -209,7 +210,7 @@ impl Compiled {
         outcome
     }
 
-    /// What a client could have meant by an unknown field: the names that are declared beside it.
+    /// What a client could have meant by an unknown field: the names declared next to it.
     pub(crate) fn declared_beside(&self, path: &ObjectPath) -> Vec<&str> {
         let Some((_, parents)) = path.steps().split_last() else { return Vec::new() };
         let parent = parents.iter().try_fold(&self.root, |node, step| match step {
@@ -223,7 +224,7 @@ impl Compiled {
         parent.into_iter().flat_map(|node| node.properties.iter().map(|(name, _)| name)).collect()
     }
 
-    /// What is done to an object before it is validated; an error here means that it could not be read.
+    /// Processes an object before validation; an error here means that it couldn't be decoded.
     fn admit(&self, mut object: Value) -> Response {
         let mut outcome = Response::default();
         let root = Trail::Root;
@@ -239,7 +240,7 @@ impl Compiled {
         outcome
     }
 
-    /// The server's checks in its order.
+    /// Runs the server's checks in order.
     fn validate(&self, outcome: &mut Response, old: Option<&Value>, part: Part) {
         let (object, root) = (&outcome.stored, Trail::Root);
         let mut errors = Vec::new();
@@ -286,7 +287,7 @@ impl Compiled {
             errors
         };
         let found = duplicates(object);
-        // An update isn't checked for duplicates if the old object had some already.
+        // An update isn't checked for duplicates if the old object already had some.
         if !found.is_empty() && old.is_some_and(|old| !duplicates(old).is_empty()) {
             let tolerated = |error| Tolerated { error, because: Tolerance::DuplicatesBefore };
             outcome.warnings.extend(found.into_iter().map(tolerated));
@@ -308,7 +309,7 @@ impl Compiled {
         outcome.seen.iter_mut().for_each(|seen| seen.update = old.is_some());
     }
 
-    /// A default against its own node: as a new value, then as an update of itself.
+    /// Validates a default against its own node: as a new value, then as an update of itself.
     fn validate_default(&self, value: &Value) -> Vec<FieldError> {
         let errors = check::run(value, &&self.root, None, false).errors;
         if !errors.is_empty() {

@@ -1,4 +1,4 @@
-//! A compiled shape: patterns and rules compiled, formats resolved, and what is below known in advance.
+//! A compiled shape: patterns and rules compiled, formats resolved, and a summary of what is below.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ use super::check::CheckNode;
 use super::rules::Programs;
 use super::types::{ReadPurpose, Types, has_format, number_domain, string_format};
 
-/// Which checks a declared node or anything below it needs, so that a walk can skip the rest.
+/// Which checks a declared node or anything below it needs, so that the rest can be skipped.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Below {
     pub defaults: bool,
@@ -40,7 +40,7 @@ impl Below {
 #[derive(Debug)]
 pub(super) struct CompiledNode {
     pub shape: Arc<Shape>,
-    /// The root of a resource: rules see its type and name.
+    /// Whether this is the root of a resource, where rules see its type and name.
     root: bool,
     decl: OnceLock<Arc<Decl>>,
     pub types: Types,
@@ -56,7 +56,7 @@ pub(super) struct CompiledNode {
     pub one_of: Vec<CompiledNode>,
     pub all_of: Vec<CompiledNode>,
     pub not: Option<Box<CompiledNode>>,
-    /// For each rule of the shape.
+    /// One for each rule of the shape.
     pub programs: Vec<Programs>,
     /// Whether CEL has a type for this node; otherwise rules can't see it or anything below it.
     pub visible: bool,
@@ -79,7 +79,7 @@ impl CompiledFields {
 }
 
 impl CompiledNode {
-    /// What rules see of the node.
+    /// The CEL declaration of the node.
     pub fn decl(&self) -> &Arc<Decl> {
         self.decl.get_or_init(|| Arc::new(Decl::of(&self.shape, self.root || self.shape.embedded)))
     }
@@ -89,7 +89,7 @@ impl CompiledNode {
         self.shape.default.as_ref()
     }
 
-    /// Recursion is bounded by the depth of the shape.
+    /// The recursion is limited by the depth of the shape.
     pub fn compile(shape: &Shape, purpose: ReadPurpose) -> Self {
         Self::build(&Arc::new(shape.clone()), purpose, purpose == ReadPurpose::Request)
     }

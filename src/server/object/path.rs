@@ -36,7 +36,7 @@ impl ObjectPath {
         self.steps.is_empty()
     }
 
-    /// The name of the field or key that it leads to.
+    /// The name of the last field or key.
     pub fn last_name(&self) -> Option<&str> {
         match self.steps.last()? {
             ObjectStep::Key(name) | ObjectStep::Entry(name) => Some(name),
@@ -61,12 +61,12 @@ impl ObjectPath {
         self.steps.starts_with(&other.steps)
     }
 
-    /// The path of the first `count` steps.
+    /// The path with only the first `count` steps.
     pub fn prefix(&self, count: usize) -> Self {
         ObjectPath { steps: self.steps.iter().take(count).cloned().collect() }
     }
 
-    /// The same place in every object: indices become `[]`, map keys `{}`.
+    /// The same field in every object: indices become `[]`, map keys `{}`.
     pub fn general(&self) -> FieldPath {
         let mut path = FieldPath::root();
         for step in &self.steps {
@@ -79,8 +79,8 @@ impl ObjectPath {
         path
     }
 
-    /// The deepest node of the document on the way there, and how many steps lead to it. A field that was
-    /// defaulted or is missing has no node of its own; its parent has.
+    /// The deepest existing node of the document along the path, and how many steps lead to it. A defaulted or missing field has no
+    /// node, but its parent does.
     pub fn locate<'t>(&self, root: Node<'t>) -> (Node<'t>, usize) {
         let mut node = root;
         for (taken, step) in self.steps.iter().enumerate() {
@@ -96,7 +96,7 @@ impl ObjectPath {
         (node, self.steps.len())
     }
 
-    /// The node of the key that the last step names, where there is one.
+    /// The node of the key that the last step names, if there is one.
     pub fn locate_key<'t>(&self, root: Node<'t>) -> Option<Node<'t>> {
         let (last, rest) = self.steps.split_last()?;
         let name = match last {
@@ -118,7 +118,7 @@ impl ObjectPath {
         })
     }
 
-    /// As the server's schema validator and its pruning write it: every key behind a dot.
+    /// The format of the server's schema validator and its pruning: every key after a dot.
     pub fn dotted(&self) -> String {
         let mut text = String::new();
         for step in &self.steps {
@@ -132,7 +132,7 @@ impl ObjectPath {
         text
     }
 
-    /// As the server's other checks write it: map keys in brackets.
+    /// The format of the server's other checks: map keys in brackets.
     pub fn bracketed(&self) -> String {
         let mut text = String::new();
         for step in &self.steps {
@@ -157,7 +157,7 @@ fn push_dotted(text: &mut String, name: &str) {
     text.push_str(name);
 }
 
-/// Names that hold a dot or a bracket are quoted: `metadata.labels["app.kubernetes.io/name"]`.
+/// Names with a dot or a bracket are quoted: `metadata.labels["app.kubernetes.io/name"]`.
 impl fmt::Display for ObjectPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, step) in self.steps.iter().enumerate() {
@@ -176,7 +176,7 @@ impl fmt::Display for ObjectPath {
     }
 }
 
-/// A path that lives on the stack of a walk; it becomes an [`ObjectPath`] only when something is to be results.
+/// A path on the stack of a walk; it becomes an [`ObjectPath`] only if there is something to report.
 #[derive(Clone, Copy)]
 pub(super) enum Trail<'a> {
     Root,
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_leads_to_a_value_or_as_far_as_there_is_one() {
+    fn a_path_is_followed_as_far_as_values_exist() {
         let value = serde_json::json!({"spec": {"labels": {"a.b": [1, 2, 3, "x"]}}});
         assert_eq!(sample().get(&value), Some(&Value::from("x")));
         let text: crate::input::Text = "spec:\n  labels: {}\n".into();

@@ -1,6 +1,6 @@
-//! What the server drops first: unknown fields, then nulls that aren't allowed.
+//! Drops unknown fields, then nulls that aren't allowed.
 //!
-//! `server/key_fate.rs` decides what happens to a key and `server/null_fate.rs` what happens to a null; here it is done to values.
+//! `server/key_fate.rs` decides what happens to a key and `server/null_fate.rs` what happens to a null; this applies it to values.
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub(super) fn unknown(value: &mut Value, root: &CompiledNode, is_resource: bool)
     dropped
 }
 
-/// Drops keys by their fate; each one that goes is shown to `dropped`. A resource keeps what every resource has.
+/// Drops keys by their fate, and calls `dropped` with each one. A resource keeps the fields that every resource has.
 pub(super) fn prune<N: PruneNode>(
     value: &mut Value,
     by: &Pruning<N>,
@@ -56,14 +56,14 @@ pub(super) fn prune<N: PruneNode>(
     }
 }
 
-/// Drops fields that are null where null is not allowed and no default can take its place. Items of lists stay.
+/// Drops null fields if null isn't allowed and no default can replace it. Items of lists stay.
 pub(super) fn nulls<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'_>, dropped: &mut impl FnMut(&Trail<'_>)) {
     match value {
         Value::Object(map) => map.retain(|name, value| {
             let (child, trail) = match (node.property(name), node.extra()) {
                 (Some(property), _) => (property, Trail::Key(trail, name)),
                 (None, Extra::Values(values)) => (values, Trail::Entry(trail, name)),
-                // Nothing is declared below, so no null there has a schema to offend.
+                // Nothing is declared below, so nulls there are allowed.
                 _ => return true,
             };
             if value.is_null() && child.null_fate(NullPosition::Key) == NullFate::Dropped {

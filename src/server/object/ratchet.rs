@@ -1,4 +1,4 @@
-//! Ratcheting: which old value belongs to which new one, so that errors in what an update didn't touch are tolerated.
+//! Ratcheting: matches new values with old ones, so that errors in values that an update didn't change are tolerated.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use super::enumeration::same;
 use super::error::FieldError;
 use super::path::ObjectPath;
 
-/// An error that an update may keep, and why.
+/// An error that an update may keep, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tolerated {
     pub error: FieldError,
@@ -20,9 +20,9 @@ pub struct Tolerated {
 /// Why an update may keep an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tolerance {
-    /// The value here, which holds what is wrong, is the same as before.
+    /// This value, which contains the error, is unchanged.
     Unchanged(ObjectPath),
-    /// Some list of the old object had duplicates already; the server then looks for none in the new one.
+    /// Some list of the old object already had duplicates, so the server doesn't check the new one.
     DuplicatesBefore,
 }
 
@@ -50,36 +50,36 @@ impl std::fmt::Display for Tolerance {
     }
 }
 
-/// A new value with the old one at the same place (Kubernetes calls it a correlated object).
+/// A new value with the old one at the same place (a correlated object in Kubernetes).
 #[derive(Clone, Copy)]
 pub(super) struct Correlated<'a> {
     pub old: &'a Value,
     pub new: &'a Value,
     pub shape: &'a Shape,
-    /// What a server must have to tolerate what is unchanged.
+    /// The feature that a server needs to tolerate unchanged values.
     pub by: Feature,
 }
 
 impl<'a> Correlated<'a> {
-    /// Only a declared key that both have can be followed.
+    /// Only a declared key that both have can be matched.
     pub fn key(self, name: &str) -> Option<Self> {
         let (old, new) = (self.old.as_object()?.get(name)?, self.new.as_object()?.get(name)?);
         Some(Correlated { old, new, shape: value_shape(self.shape, name)?, ..self })
     }
 
-    /// Only items of a map list can be followed, by their keys.
+    /// Only items of a map list can be matched, by their keys.
     pub fn index(self, index: usize) -> Option<Self> {
         let new = self.new.as_array()?.get(index)?;
         let old = by_key(self.shape, self.old.as_array()?, new)?;
         Some(Correlated { old, new, shape: self.shape.items.as_deref()?, ..self })
     }
 
-    /// Whether the server tolerates what is wrong here: nothing changed.
+    /// Whether the server tolerates errors here because nothing changed.
     pub fn is_tolerated(self) -> bool {
         self.is_unchanged() && self.shape.kubernetes.has(self.by)
     }
 
-    /// Whether nothing changed here, as far as can be followed: an undeclared key counts as a change.
+    /// Whether nothing changed here, as far as values can be matched: an undeclared key counts as a change.
     pub fn is_unchanged(self) -> bool {
         match (self.old, self.new) {
             (Value::Array(old), Value::Array(new)) => {
@@ -97,7 +97,7 @@ impl<'a> Correlated<'a> {
     }
 }
 
-/// The schema of a key's value: a declared property, or that of all map values.
+/// The schema of a key's value: that of a declared property, or of all map values.
 pub(super) fn value_shape<'s>(shape: &'s Shape, name: &str) -> Option<&'s Shape> {
     match (shape.property(name), &shape.extra) {
         (Some(property), _) => Some(property),
@@ -106,7 +106,7 @@ pub(super) fn value_shape<'s>(shape: &'s Shape, name: &str) -> Option<&'s Shape>
     }
 }
 
-/// The first item of a map list that has the keys of `item`.
+/// The first item of a map list with the same keys as `item`.
 pub(super) fn by_key<'v>(list: &Shape, items: &'v [Value], item: &Value) -> Option<&'v Value> {
     if list.list_type != ListType::Map {
         return None;

@@ -18,7 +18,7 @@ use super::trace::{Check, Seen};
 /// The longest text that a messageExpression may return.
 const MESSAGE_BYTES: usize = 5 << 10;
 
-/// A compiled rule. Compiled on first use: most rules of a schema never see a value.
+/// A compiled rule. Compiled on first use, because most rules of a schema are never run.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     /// The program, or why it can't be run here.
@@ -26,7 +26,7 @@ pub(super) struct Programs {
     message: OnceLock<Option<Program>>,
 }
 
-/// A rule at its node.
+/// A rule with its node.
 #[derive(Clone, Copy)]
 struct Rule<'n> {
     text: &'n CelRule,
@@ -53,7 +53,7 @@ impl<'n> Rule<'n> {
         self.programs.message.get_or_init(|| self.compile(source, Purpose::Message).ok()).as_ref()
     }
 
-    /// The message where messageExpression doesn't return one.
+    /// The message if messageExpression doesn't return one.
     fn fixed_message(&self) -> String {
         match self.text.message.as_deref().map(str::trim).filter(|message| !message.is_empty()) {
             Some(message) => message.to_owned(),
@@ -61,7 +61,7 @@ impl<'n> Rule<'n> {
         }
     }
 
-    /// The rule as errors of its evaluation name it.
+    /// The name of the rule in evaluation errors.
     fn name(&self) -> &str {
         let message = self.text.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
         message.unwrap_or(self.text.rule.trim())
@@ -130,12 +130,12 @@ fn extend(path: &mut ObjectPath, shape: &Shape, text: &str) {
     }
 }
 
-/// The old value to compare with where something is wrong: that of the node itself, else of its nearest parent.
+/// The old value to compare with: that of the node itself, or of its nearest parent.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Ratchet<'a> {
     current: Option<Correlated<'a>>,
     nearest: Option<Correlated<'a>>,
-    /// How many steps lead from the root to the one that counts.
+    /// How many steps lead from the root to the matched value.
     depth: usize,
 }
 
@@ -175,9 +175,9 @@ impl<'a> Ratchet<'a> {
 pub(super) struct RuleResults {
     pub errors: Vec<FieldError>,
     pub warnings: Vec<Tolerated>,
-    /// Rules that the server runs and that can't be run here.
+    /// Rules of the server that can't be run here.
     pub undecided: Vec<(ObjectPath, String)>,
-    /// How rules went, where somebody asks.
+    /// The results of individual rules, if requested.
     pub seen: Option<Vec<Seen>>,
 }
 
@@ -242,7 +242,7 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
         Ok(program) => program,
         Err(CompileError::Refused { reason, .. }) => {
             let detail = format!("rule compile error: {reason} in `{}`", rule.text.rule.trim());
-            // A CRD that was stored before its rule was refused accepts no object that the rule is about.
+            // A CRD stored before its rule was refused rejects every object that the rule applies to.
             return results.errors.push(rule.failed(trail, &detail).of_rule(&rule.text.rule));
         }
         Err(reason) => return results.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim()))),

@@ -1,4 +1,4 @@
-//! The fields that the scale subresource reads: replica counts must fit it, the selector must be a string.
+//! The fields that the scale subresource reads: replica counts must be in range, the selector must be a string.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) enum ScaleError {
     Refused(FieldError),
 }
 
-/// Paths of the scale subresource of one version.
+/// The paths of a version's scale subresource.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Scale {
     fields: Vec<Field>,
@@ -36,11 +36,11 @@ pub struct Scale {
 
 #[derive(Debug, PartialEq, Eq)]
 struct Field {
-    /// As the CRD writes it.
+    /// As written in the CRD.
     text: String,
     path: FieldPath,
     reads: Reads,
-    /// Whether a write of the status is checked for it too.
+    /// Whether it is also checked for a write of the status.
     status: bool,
 }
 
@@ -60,7 +60,7 @@ impl Scale {
         Scale { fields: keys.into_iter().filter_map(field).collect() }
     }
 
-    /// Paths that another subresource doesn't read, or reads as something else.
+    /// Paths that another scale subresource doesn't read, or reads as something else.
     pub fn beyond<'s>(&'s self, other: &Scale) -> impl Iterator<Item = &'s FieldPath> {
         let known = |field: &&Field| other.fields.iter().any(|one| one.path == field.path && one.reads == field.reads);
         let new: Vec<&FieldPath> = self.fields.iter().filter(|field| !known(field)).map(|field| &field.path).collect();
@@ -71,13 +71,13 @@ impl Scale {
         self.fields.iter().any(|field| field.path == *path)
     }
 
-    /// What the value at a path must be, whatever the schema says of the node there.
+    /// What the value at a path must be, whatever its schema declares.
     pub fn demand(&self, path: &FieldPath, at: NodeId) -> Option<Shape> {
         self.fields.iter().find(|field| field.path == *path).map(|field| field.reads.demand(at))
     }
 
-    /// Adds to a root what the server demands beside the schema. As a clause it sees a null that was kept, and values that are kept
-    /// without being declared.
+    /// Adds to a root what the server requires besides the schema. As a clause it also applies to nulls that were kept, and to
+    /// undeclared values.
     pub fn narrow(&self, root: &mut Shape) {
         let at = root.at;
         root.all_of.extend(self.fields.iter().map(|field| {
@@ -88,14 +88,14 @@ impl Scale {
         }));
     }
 
-    /// The first thing that the server says of an object.
+    /// The first complaint of the server about an object.
     pub fn complaint(&self, object: &Value) -> Option<String> {
         let mut errors = Vec::new();
         self.check(object, &mut errors);
         errors.first().map(|error| format!("{}: {}", error.field, error.message))
     }
 
-    /// The object with the replica count that a write to the scale subresource asks for: a `Scale`, or the object as it would be.
+    /// The object with the replica count of a write to the scale subresource: a `Scale`, or the object as it would be.
     pub(super) fn scaled(&self, old: &Value, wanted: &Value) -> Result<Value, ScaleError> {
         let field = self.fields.iter().find(|field| !field.status).ok_or(ScaleError::NoSubresource)?;
         let is_scale = wanted.get("kind").is_some_and(|kind| kind == "Scale");
@@ -122,7 +122,7 @@ impl Scale {
         self.check_fields(object, &|_| true, errors);
     }
 
-    /// The checks of a write to the status subresource.
+    /// Checks a write to the status subresource.
     pub(super) fn check_status(&self, object: &Value, errors: &mut Vec<FieldError>) {
         self.check_fields(object, &|field| field.status, errors);
     }
@@ -158,7 +158,7 @@ impl Reads {
     }
 }
 
-/// Puts a value at a path, making the objects on the way.
+/// Writes a value at a path, creating missing objects.
 fn put<'n>(value: &mut Value, mut names: impl Iterator<Item = &'n str>, leaf: Value) {
     let Some(name) = names.next() else {
         *value = leaf;

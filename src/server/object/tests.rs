@@ -1,4 +1,4 @@
-//! The request path on small schemas, one behaviour a test.
+//! Tests of requests with small schemas, one behaviour per test.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn a_bare_object_keeps_nothing_and_additional_true_empties_nested_maps() {
 }
 
 #[test]
-fn lists_that_preserve_hand_it_down_to_their_items() {
+fn items_of_lists_that_preserve_unknown_fields_preserve_them_too() {
     let schema = "{a: {type: array, x-kubernetes-preserve-unknown-fields: true, items: {type: object, properties: {b: {type: object}}}}}";
     assert_eq!(stored(schema, json!({"a": [{"x": 1, "b": {"y": 1}}]})), json!({"a": [{"x": 1, "b": {}}]}));
 }
@@ -97,7 +97,7 @@ fn defaults_need_their_parent() {
 }
 
 #[test]
-fn a_default_inside_a_default_is_filled_and_told_once() {
+fn a_default_inside_a_default_is_applied_and_reported_once() {
     let schema = "{a: {type: object, default: {}, properties: {b: {type: integer, default: 1}}}}";
     let outcome = request(schema, json!({}));
     assert_eq!(outcome.stored["spec"], json!({"a": {"b": 1}}));
@@ -105,7 +105,7 @@ fn a_default_inside_a_default_is_filled_and_told_once() {
 }
 
 #[test]
-fn keywords_speak_only_to_their_own_type() {
+fn keywords_apply_only_to_their_own_type() {
     let schema = "{a: {x-kubernetes-preserve-unknown-fields: true, minLength: 3, minimum: 5, minItems: 1, minProperties: 1}}";
     for value in [json!(true), json!("abc"), json!(5), json!([1]), json!({"x": 1})] {
         assert!(request(schema, json!({ "a": value })).accepted(), "{value}");
@@ -124,13 +124,13 @@ fn lengths_are_counted_in_code_points() {
 }
 
 #[test]
-fn null_passes_an_enum_only_inside_of_a_clause() {
+fn null_passes_an_enum_only_inside_a_clause() {
     assert_eq!(fields(&request("{a: {type: string, nullable: true, enum: [x]}}", json!({"a": null}))), ["spec.a"]);
     assert!(request("{a: {type: string, nullable: true, allOf: [{enum: [x]}]}}", json!({"a": null})).accepted());
 }
 
 #[test]
-fn a_list_passes_where_a_string_of_a_known_format_is_asked_for() {
+fn a_list_is_accepted_for_a_string_with_a_known_format() {
     assert!(request("{a: {type: string, format: date}}", json!({"a": ["x"]})).accepted());
     assert_eq!(fields(&request("{a: {type: string, format: colour}}", json!({"a": ["x"]}))), ["spec.a"]);
 }
@@ -158,7 +158,7 @@ fn sets_and_maps_have_no_duplicates() {
 }
 
 #[test]
-fn what_an_update_does_not_touch_is_forgiven() {
+fn errors_in_unchanged_values_are_tolerated() {
     let schema = "{a: {type: string, maxLength: 2}, b: {type: object, properties: {c: {type: integer, maximum: 3}}, required: [d]}, l: {type: array, items: {type: integer, maximum: 3}}, m: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string}, v: {type: integer, maximum: 3}}}}}";
     let compiled = Compiled::new(&shape(schema));
     let old = json!({"spec": {"a": "long", "b": {"c": 9}, "l": [9], "m": [{"k": "x", "v": 9}]}});
@@ -174,7 +174,7 @@ fn what_an_update_does_not_touch_is_forgiven() {
 }
 
 #[test]
-fn a_list_that_was_broken_before_is_not_checked_again() {
+fn a_list_that_had_duplicates_is_not_checked_again() {
     let compiled = Compiled::new(&shape("{s: {type: array, x-kubernetes-list-type: set, items: {type: string}}}"));
     let broken = json!({"spec": {"s": ["a", "a"]}});
     assert!(!compiled.request(broken.clone()).accepted());
@@ -217,7 +217,7 @@ fn the_deepest_schema_that_can_be_read_is_walked() {
 }
 
 #[test]
-fn rules_see_the_old_value_and_say_their_message() {
+fn rules_see_the_old_value_and_report_their_message() {
     let schema = "{type: object, properties: {a: {type: string, x-kubernetes-validations: [{rule: 'self == oldSelf', message: fixed}]}, m: {type: object, additionalProperties: {type: integer, x-kubernetes-validations: [{rule: self < 5, messageExpression: '\"not \" + string(self)', reason: FieldValueForbidden}]}}}, x-kubernetes-validations: [{rule: '!has(self.m) || size(self.m) < 2', fieldPath: .m}]}";
     let compiled = Compiled::new(&shape(schema));
     let old = json!({"spec": {"a": "x", "m": {"k": 7}}});
@@ -234,14 +234,14 @@ fn rules_see_the_old_value_and_say_their_message() {
 }
 
 #[test]
-fn rules_stay_unrun_after_an_error_of_type_or_presence() {
+fn rules_are_not_run_after_a_type_or_required_error() {
     let schema = "{a: {type: string, maxLength: 2}, b: {type: integer, minimum: 3, x-kubernetes-validations: [{rule: self > 9}]}}";
     assert_eq!(fields(&request(schema, json!({"a": "long", "b": 1}))), ["spec.a", "spec.b", "<nil>"]);
     assert_eq!(fields(&request(schema, json!({"b": 1}))), ["spec.b", "spec.b"]);
 }
 
 #[test]
-fn texts_are_those_of_the_server() {
+fn messages_are_those_of_the_server() {
     let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
         "n": {"type": "integer", "enum": [0, 2]}, "t": {"type": "boolean", "enum": [false]},
         "e": {"type": "object", "x-kubernetes-embedded-resource": true},

@@ -1,17 +1,17 @@
-//! Which checks of a schema were made on an object, and how they went: what the coverage of a test suite is counted from.
+//! Records which checks of a schema were made on an object, and their results, for the coverage of a test suite.
 
 use crate::model::FieldPath;
 
 use super::error::Kind;
 
-/// A check that a schema node asks for.
+/// A check that a schema node requires.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
-    /// By the keyword of this kind of error.
+    /// The keyword of this kind of error.
     Keyword(Kind),
-    /// That this field is there.
+    /// That this field exists.
     Required(Box<str>),
-    /// The rule of this number among the node's `x-kubernetes-validations`.
+    /// The rule with this index in the node's `x-kubernetes-validations`.
     Rule(usize),
 }
 

@@ -8,11 +8,11 @@ use crate::model::number::{NumberDomain, NumberFormat, NumberKind};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 
-/// Why a schema is read: the server reads a node differently when it checks a default.
+/// Why a schema is compiled: the server treats some keywords differently when it checks a default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadPurpose {
     Request,
-    /// Here `x-kubernetes-int-or-string` alone doesn't restrict the type, and formats that the server doesn't know are not taken out.
+    /// `x-kubernetes-int-or-string` alone doesn't restrict the type, and formats that the server doesn't know aren't removed.
     Default,
 }
 
@@ -23,7 +23,7 @@ impl ReadPurpose {
     }
 }
 
-/// The JSON types a node names; none means all of them.
+/// The JSON types that a node allows; empty means all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Types(u8);
 
@@ -62,7 +62,7 @@ impl Types {
         self.has(Type::Integer) && !self.has(Type::Number)
     }
 
-    /// As the server writes them in a message.
+    /// The types as the server writes them in a message.
     pub fn names(self) -> String {
         let named: Vec<&str> = Self::ALL.into_iter().filter(|&ty| self.has(ty)).map(Type::name).collect();
         named.join(",")
@@ -80,7 +80,7 @@ impl Types {
             Type::Integer | Type::Number => kinds.with(JsonKind::Int).with(JsonKind::Float),
             Type::Boolean => kinds.with(JsonKind::Bool),
         });
-        // The server leaves strings to the check of the format, and skips the type of lists with them.
+        // The server leaves strings to the format check, and with them skips the type check of lists.
         if has_format && !self.has(Type::Number) && !self.has(Type::Integer) {
             kinds = kinds.with(JsonKind::String).with(JsonKind::Array);
         }
@@ -120,7 +120,7 @@ impl JsonKind {
         }
     }
 
-    /// The server's name for it in a message.
+    /// The server's name for it in messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             JsonKind::Null => "null",
@@ -185,7 +185,7 @@ pub(super) fn string_format(shape: &Shape, purpose: ReadPurpose) -> Option<Forma
     known.then_some(format)
 }
 
-/// Whether a format takes part in the type check: one that the server knows; for defaults, any.
+/// Whether the format is part of the type check: one that the server knows; for defaults, any.
 pub(super) fn has_format(shape: &Shape, purpose: ReadPurpose) -> bool {
     match purpose {
         ReadPurpose::Request => string_format(shape, purpose).is_some(),
@@ -193,7 +193,7 @@ pub(super) fn has_format(shape: &Shape, purpose: ReadPurpose) -> bool {
     }
 }
 
-/// The numbers that the bounds and the format of a node accept. A format of strings is left to the type check.
+/// The numbers that the bounds and the format of a node accept. String formats are left to the type check.
 pub(super) fn number_domain(shape: &Shape, purpose: ReadPurpose) -> NumberDomain {
     let kind = match purpose.only_type(shape) {
         Some(Type::Integer) => NumberKind::Integer,
@@ -221,7 +221,7 @@ pub(crate) fn enforced_format(shape: &Shape) -> bool {
     string_format(shape, ReadPurpose::Request).is_some() || number_domain(shape, ReadPurpose::Request).format.is_some()
 }
 
-/// The numbers that a node accepts, its type included: a number must be in each of these domains.
+/// The numbers that a node accepts, including its type: a number must be in each of these domains.
 pub(crate) fn number_domains(shape: &Shape) -> impl Iterator<Item = NumberDomain> {
     let domain = number_domain(shape, ReadPurpose::Request);
     let whole = Types::of(shape, ReadPurpose::Request).whole_only() && domain.kind != NumberKind::Integer;

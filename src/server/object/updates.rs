@@ -1,8 +1,8 @@
-//! Checks files of objects as updates of other objects, which are what the server has stored.
+//! Checks files of objects as updates of other objects, which represent what the server has stored.
 //!
-//! An object belongs to the previous one of the same group, kind, namespace and name; of several, to the one in the file of the same
-//! name. Where both sides hold one object of a kind, they belong together whatever they are called. An object without a previous one
-//! is created.
+//! An object belongs to the previous one with the same group, kind, namespace and name; if there are several, to the one in the
+//! file with the same name. If both sides have exactly one object of a kind, they belong together whatever their names. An object
+//! without a previous one is created.
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use super::check_files::{BundleChecker, InputObject, ObjectReport, ObjectVerdict
 use super::endpoint::Subresource;
 use super::{Endpoint, Response};
 
-/// What was found for all objects, and what was not used.
+/// The results for all objects, and what wasn't used.
 #[derive(Debug)]
 pub struct Updates {
     pub reports: Vec<ObjectReport>,
@@ -89,7 +89,7 @@ fn update(
     checker: &BundleChecker<'_, '_>,
 ) -> Vec<ObjectReport> {
     let request = Request::Update(subresource);
-    // A `Scale` belongs to no CRD; what it scales does.
+    // A `Scale` belongs to no CRD, but the object it scales does.
     let scale = subresource == Some(Subresource::Scale) && object.kind == "Scale";
     let target = if scale { previous } else { object };
     let crds = checker.crds(target);

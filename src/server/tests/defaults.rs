@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::testing::documents;
 use crate::testing::recorded::{records, releases};
 
-/// Paths of the nodes whose default is wrong, as the server writes them below the root schema, with what was found.
+/// Collects the paths of nodes with a wrong default, in the server's format below the root schema, with the error.
 fn wrong(shape: &Shape, path: &str, found: &mut Vec<(String, String)>) {
     for error in default_of_schema(shape) {
         let inside = if error.path.is_root() { String::new() } else { format!(".{}", error.path.dotted()) };
@@ -26,7 +26,7 @@ fn wrong(shape: &Shape, path: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// A recorded error in the same words: the node below the root schema, then what stands inside the default.
+/// A recorded error in the same format: the node below the root schema, then the path inside the default.
 fn recorded(error: &Value) -> Option<(String, String)> {
     let (_, below) = error["field"].as_str()?.split_once("openAPIV3Schema")?;
     let end = below.find(".default")? + ".default".len();
@@ -51,14 +51,14 @@ fn recorded_defaults_are_refused_where_the_server_refused_them() {
         let about_value = |error: &&Value| {
             !["Forbidden", "list-map-keys"].iter().any(|other| error["detail"].as_str().is_some_and(|words| words.contains(other)))
         };
-        let told: BTreeSet<(String, String)> =
+        let reported: BTreeSet<(String, String)> =
             record["errors"].as_array().into_iter().flatten().filter(about_value).filter_map(recorded).collect();
         let here: BTreeSet<(String, String)> = found.iter().cloned().collect();
-        judged += usize::from(!told.is_empty() || !here.is_empty());
-        // A CRD that is refused for something else may have its defaults unchecked.
-        if (accepted && !here.is_empty()) || (!told.is_empty() && told != here) {
+        judged += usize::from(!reported.is_empty() || !here.is_empty());
+        // If a CRD is refused for another reason, its defaults may be unchecked.
+        if (accepted && !here.is_empty()) || (!reported.is_empty() && reported != here) {
             different += 1;
-            println!("{} {}: server {told:?} {}; here {found:?}", record["id"], record["about"], summary(&record["errors"]));
+            println!("{} {}: server {reported:?} {}; here {found:?}", record["id"], record["about"], summary(&record["errors"]));
         }
     }
     println!("{judged} records about defaults, {different} different");
@@ -70,7 +70,7 @@ fn summary(errors: &Value) -> String {
     errors.to_string().chars().take(400).collect()
 }
 
-/// Released CRDs were accepted by a server, defaults and all.
+/// Released CRDs were accepted by a server, including their defaults.
 #[test]
 #[ignore = "reads the whole corpus"]
 fn defaults_of_released_crds_are_fine() {

@@ -1,4 +1,4 @@
-//! What the model of a server says, held against what servers said.
+//! Compares the server model with recorded responses of real servers.
 #![allow(clippy::disallowed_macros, reason = "tests say what they measured")]
 
 mod defaults;

@@ -1,4 +1,4 @@
-//! Files of objects against bundles: what is found, and where it is pointed at.
+//! Files of objects checked against bundles: what is found, and where it is reported.
 
 use crate::input::yaml::YamlBudget;
 use crate::input::{File, Origin};
@@ -139,7 +139,7 @@ fn every_object_gets_its_verdict_with_places() {
 }
 
 #[test]
-fn a_kind_that_goes_breaks_its_objects() {
+fn removing_a_kind_breaks_its_objects() {
     let (objects, crds, old) = (documents(&[("o.yaml", OBJECTS)]), documents(&[]), crd(OLD));
     let old = documents(&[("old.yaml", &old)]);
     let reports = check_objects(&objects, &Bundle::read(&crds), Some(&Bundle::read(&old)));
@@ -177,7 +177,7 @@ fn a_create_drops_the_status_that_has_a_subresource() {
         let ObjectVerdict::Checked(checked) = &reports[0].verdict else { panic!("{reports:?}") };
         checked.errors.iter().map(|error| format!("{}: {}", error.what.field, error.what.message)).collect()
     };
-    // Without the subresource a status is a field like others.
+    // Without the subresource, a status is an ordinary field.
     assert!(errors(&text, "{count: 1}", false).is_empty());
     assert_eq!(errors(&with, "{count: 1}", false), ["status: Required value (a create drops `status`)"]);
     assert!(errors(&with, "{count: 1}", true).is_empty(), "what is stored has its status");

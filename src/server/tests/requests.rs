@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::testing::recorded::{committed, records};
 use crate::testing::shape_of_crd;
 
-/// What a recorded body was when it was sent.
+/// The full object of a recorded body.
 fn whole(crd: &Value, body: &Value) -> Value {
     let mut object = body.clone();
     let group = crd["spec"]["group"].as_str().unwrap_or_default();
@@ -30,7 +30,7 @@ fn body(mut object: Value) -> Value {
     object
 }
 
-/// The value with whole numbers as Go writes them: without a fraction.
+/// Writes whole numbers without a fraction, like Go.
 fn as_go_writes(value: Value) -> Value {
     match value {
         Value::Array(items) => items.into_iter().map(as_go_writes).collect(),
@@ -47,7 +47,7 @@ fn words(list: &Value) -> BTreeSet<String> {
     list.as_array().into_iter().flatten().filter_map(|word| word.as_str().map(str::to_owned)).collect()
 }
 
-/// What is different from the server's answer, in words; nothing where all is equal.
+/// Describes the differences from the server's response; empty if there are none.
 fn differences(outcome: &Response, side: &Value) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     let told: Vec<String> = outcome.errors.iter().map(|error| format!("{} ({:?})", error.field, error.kind)).collect();
@@ -106,7 +106,7 @@ fn every_recorded_object_is_judged_as_the_server_judged_it() {
     assert!(counts.is_empty(), "{counts:?}");
 }
 
-/// Objects created and updated on a server of the version that the model knows best, under CRDs that this version accepts.
+/// Objects created and updated on a server of the default version, under CRDs that this version accepts.
 #[test]
 fn objects_are_judged_as_kubernetes_1_36_judges_them() {
     let mut judged = 0;

@@ -1,4 +1,4 @@
-//! Requests that were recorded from ten minors of Kubernetes, each judged for each of them.
+//! Requests recorded from ten minor versions of Kubernetes, each judged for each of them.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ fn documents(crd: &Value) -> Documents {
     Documents::parse(vec![File::new("crd.json", crd.to_string(), Origin::Stdin)], &YamlBudget::default())
 }
 
-/// The old CRD as it is recorded: established, with the versions that objects were stored at.
+/// The old CRD as recorded: established, with the versions that objects were stored at.
 fn stored(record: &Value) -> Value {
     let mut old = record["old"].clone();
     if let Some(versions) = record.get("stored_versions") {
@@ -28,7 +28,7 @@ fn stored(record: &Value) -> Value {
     old
 }
 
-/// What the server says of a request: nothing if it accepts it.
+/// The model's complaints about a request; empty if it accepts it.
 fn answer(record: &Value, server: Server) -> Vec<String> {
     let refused = |facts: &[Fact]| {
         let open = facts.iter().filter(|fact| fact.is_refusal() && !fact.pre_existing);
@@ -71,7 +71,7 @@ fn answer(record: &Value, server: Server) -> Vec<String> {
 }
 
 #[test]
-fn each_minor_says_what_it_said() {
+fn each_version_responds_as_recorded() {
     let kinds = ["crd-create", "crd-update", "object-create", "object-update"];
     let mut right: BTreeMap<(Minor, &str), (usize, usize)> = BTreeMap::new();
     let mut wrong = Vec::new();
@@ -99,16 +99,16 @@ fn each_minor_says_what_it_said() {
     assert!(wrong.is_empty(), "{} verdicts are wrong", wrong.len());
 }
 
-/// What a server says about an expression that it can't compile is worded by its CEL library, and not repeated here.
+/// The message for an expression that doesn't compile comes from the server's CEL library, and isn't reproduced here.
 fn is_compile_error(text: &str) -> bool {
     text.contains("rule compile error")
 }
 
-/// Owner references without a name were named in three ways.
+/// Owner references without a name were worded in three ways.
 const WORDED_OTHERWISE: [&str; 1] = ["meta-owner-empty"];
 
 #[test]
-fn each_minor_words_errors_as_it_did() {
+fn each_version_words_errors_as_recorded() {
     let (mut right, mut wrong) = (0, Vec::new());
     let is_request = |record: &Value| record["kind"].as_str().is_some_and(|kind| kind.starts_with("object"));
     for record in records("servers").into_iter().filter(|record| is_request(record) && !WORDED_OTHERWISE.contains(&&*id(record))) {
@@ -133,7 +133,7 @@ fn each_minor_words_errors_as_it_did() {
 }
 
 #[test]
-fn each_minor_estimates_what_it_estimated() {
+fn each_version_estimates_costs_as_recorded() {
     let (mut right, mut wrong) = (0, Vec::new());
     for record in records("servers") {
         for minor in Minor::ALL {
@@ -152,7 +152,7 @@ fn each_minor_estimates_what_it_estimated() {
                 for cost in costs.iter().filter(|cost| cost["env"] == env) {
                     let Some(rule) = rules.iter().find(|rule| cost["rule"] == rule.rule.rule.as_str()) else { continue };
                     let ours = rule.program.as_ref().map(|_| rule.cost_once);
-                    // A type by its name isn't followed here; what drops optionalOldSelf was recorded as if it didn't.
+                    // A type referred to by name isn't modelled here; dropping optionalOldSelf was recorded as if it didn't happen.
                     if ours == cost["cost"].as_u64() || ["cel-std-struct-lit-new", "oos-create"].contains(&&*id(&record)) {
                         right += 1;
                     } else {
@@ -166,7 +166,7 @@ fn each_minor_estimates_what_it_estimated() {
     assert!(wrong.is_empty(), "{} estimates are wrong", wrong.len());
 }
 
-/// A row of the table says from which minor on something holds, and its case shows it there.
+/// Each row of the feature table names the first version with a feature, and a case that shows it there.
 #[test]
 fn each_feature_names_a_case_that_shows_it() {
     let recorded: BTreeMap<String, Value> = committed("servers").into_iter().map(|record| (id(&record), record)).collect();
@@ -176,7 +176,7 @@ fn each_feature_names_a_case_that_shows_it() {
             wrong.push(format!("{:?}: no case `{}` in testdata/server/servers.jsonl", row.feature, row.case));
             continue;
         };
-        // New expressions are compiled with the environment of the minor before.
+        // New expressions are compiled with the environment of the previous minor version.
         let new = row.scope == FeatureScope::Expressions && row.case.ends_with("-new");
         let changes = Minor::ALL
             .into_iter()

@@ -1,4 +1,4 @@
-//! Recorded stories of objects, versions and CRD updates, played again on a server made of the request path.
+//! Replays recorded stories of objects, versions and CRD updates on a simulated server.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ struct Version {
     endpoint: Endpoint,
 }
 
-/// An API server with one CRD, strategy None, and what it has stored.
+/// An API server with one CRD, strategy None, and its stored objects.
 struct Server {
     group: String,
     versions: BTreeMap<String, Version>,
@@ -68,7 +68,7 @@ impl Server {
         Ok(self.convert(version.endpoint.read(object), to))
     }
 
-    /// Stores what passed; the answer is read back.
+    /// Stores an accepted object; the response is read back.
     fn write(&mut self, name: &str, via: &str, object: Value, code: u64, warnings: Vec<String>) -> Answer {
         let storage = self.versions.iter().find(|(_, version)| version.storage).map(|(name, _)| name.clone()).unwrap();
         self.stored.insert(name.to_owned(), self.convert(object, &storage));
@@ -100,9 +100,9 @@ impl Server {
                 vec![],
             );
         }
-        // Of what is forgiven the server tells only broken rules.
-        let told = outcome.warnings.iter().map(|tolerated| &tolerated.error).filter(|error| error.kind == Kind::Rule);
-        let warnings = told.map(|error| format!("{}: {}", error.field, error.message)).collect();
+        // Of tolerated errors, the server only warns about violated rules.
+        let shown = outcome.warnings.iter().map(|tolerated| &tolerated.error).filter(|error| error.kind == Kind::Rule);
+        let warnings = shown.map(|error| format!("{}: {}", error.field, error.message)).collect();
         self.write(name, via, outcome.stored, 200, warnings)
     }
 
@@ -131,7 +131,7 @@ impl Server {
                     let mut new = old.clone();
                     if op == "put" || step["method"] == "put" {
                         new = given;
-                        // The client fills in what the path of the request says.
+                        // The client fills in what the request's path states.
                         for key in ["apiVersion", "kind", "metadata"] {
                             if new.get(key).is_none() {
                                 new[key] = old[key].clone();
@@ -156,7 +156,7 @@ fn content(object: &Value) -> Value {
 }
 
 #[test]
-fn recorded_stories_end_as_the_server_ended_them() {
+fn recorded_stories_end_as_on_the_server() {
     let records = records("cross");
     let (mut steps, mut different) = (0, 0);
     for record in &records {
@@ -165,18 +165,18 @@ fn recorded_stories_end_as_the_server_ended_them() {
         let mut server = Server { group, versions: BTreeMap::new(), stored: BTreeMap::new() };
         server.set_versions(&crd);
         for (number, step) in record["steps"].as_array().into_iter().flatten().enumerate() {
-            // How an apply merges lists is not the request path's business.
+            // How an apply merges lists isn't part of the model.
             if step["op"] == "apply" && !server.stored.is_empty() {
                 break;
             }
             let Some((code, object, warnings)) = server.step(&mut crd, step) else { continue };
             steps += 1;
             let result = &step["result"];
-            let told = result["message"].as_str().unwrap_or_default();
+            let shown = result["message"].as_str().unwrap_or_default();
             let equal = result["code"] == code
                 && match code {
                     200 | 201 if step["op"] != "delete" => content(&object) == content(&result["object"]),
-                    422 => object.as_array().is_some_and(|errors| errors.iter().all(|error| told.contains(error.as_str().unwrap_or("?")))),
+                    422 => object.as_array().is_some_and(|errors| errors.iter().all(|error| shown.contains(error.as_str().unwrap_or("?")))),
                     _ => true,
                 };
             let warned: Vec<String> = result["warnings"]
