@@ -1,7 +1,7 @@
-//! Which bounds would bring a rule under its cost limit.
+//! Suggests bounds that bring a rule under its cost limit.
 //!
-//! Comes in: a judged rule that costs too much. Goes out: the lists, maps and strings without a bound that matter, with
-//! values that suffice. They are a proposal: tight enough for the server, as generous as that allows.
+//! For a rule that costs too much, returns the unbounded lists, maps and strings that matter, with values that suffice. They are
+//! only a suggestion: tight enough for the server, and as generous as that allows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,25 +15,25 @@ use super::reads::reads;
 use super::rule_check::CheckedRule;
 use super::site::Site;
 
-/// Candidates that are looked at; a rule that reads more unbounded nodes needs another form anyway.
+/// How many candidates are considered; a rule that reads more unbounded nodes must be rewritten anyway.
 const MAX_CANDIDATES: usize = 48;
-/// Lengths and counts that people write, largest first.
+/// Common lengths and counts, largest first.
 const LENGTHS: [u64; 6] = [4_096, 1_024, 253, 63, 32, 16];
 const COUNTS: [u64; 17] = [1_000, 500, 256, 128, 100, 64, 50, 32, 20, 16, 10, 8, 5, 4, 3, 2, 1];
-/// A list bounded below this is worth less than shorter strings.
+/// Shorter strings are preferred over a list bounded below this.
 const DECENT_COUNT: u64 = 16;
 
 /// A bound to add.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuggestedBound {
-    /// The node, from the root of the object.
+    /// The path of the node in the object.
     pub path: FieldPath,
     /// `maxItems`, `maxLength` or `maxProperties`.
     pub keyword: &'static str,
     pub value: u64,
 }
 
-/// Bounds that bring the cost of `rule` to at most `budget`; `None` if no bounds do and the rule itself must change.
+/// Finds bounds that bring the cost of `rule` to at most `budget`; `None` if no bounds do and the rule itself must change.
 pub fn advise(site: &Site<'_>, rule: &CheckedRule<'_>, budget: u64) -> Option<Vec<SuggestedBound>> {
     let program = rule.program.as_ref()?;
     let mut candidates = candidates(site, &rule.rule.rule);
@@ -83,14 +83,14 @@ fn choose(site: &Site<'_>, program: &Program, candidates: &[Candidate], budget: 
     Some(candidates.iter().map(bound).collect())
 }
 
-/// Unbounded containers around the node, and unbounded nodes below it that the rule may read.
+/// The unbounded containers around the node, and the unbounded nodes below it that the rule may read.
 fn candidates(site: &Site<'_>, rule: &str) -> Vec<Candidate> {
     let around = site.around.iter().filter(|container| container.max.is_none());
     let mut out: Vec<Candidate> = around
         .map(|container| Candidate { path: container.path.clone(), keyword: if container.is_list { "maxItems" } else { "maxProperties" } })
         .collect();
     let reads = reads(rule);
-    // A map's values may be written as a list's items: without types the two look alike.
+    // Map values may be written like list items, because they can't be distinguished without types.
     let plain = |path: &FieldPath| path.to_string().replace("{}", "[]");
     let fields: Vec<String> = reads.fields.iter().chain(&reads.old_fields).map(plain).collect();
     let mut below = vec![];
@@ -125,7 +125,7 @@ fn unbounded(decl: &Decl, path: FieldPath, out: &mut Vec<(FieldPath, &'static st
     }
 }
 
-/// The cost of all runs of the rule with these bounds in place.
+/// The cost of all runs of the rule with these bounds.
 fn total(site: &Site<'_>, program: &Program, bounds: &Bounds) -> u64 {
     let decl = with_bounds(&site.decl, &site.path, bounds);
     let once = cost::cost(program.checked(), &decl, site.shape.kubernetes.minor().server());
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_matters_is_named() {
+    fn only_relevant_bounds_are_suggested() {
         let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
             "names": {"type": "array", "items": {"type": "string"}},
             "other": {"type": "array", "items": {"type": "string"}}},
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn some_rules_must_change() {
+    fn some_rules_cannot_be_fixed_with_bounds() {
         let text = "a".repeat(4_000);
         let rule = format!("'{text}'.contains('{text}') && '{text}'.matches('{text}') && lists.range(99999999).size() > 1");
         let schema = json!({"type": "object", "properties": {"l": {"type": "string", "x-kubernetes-validations": [{"rule": rule}]}}});

@@ -1,7 +1,7 @@
-//! The tree of an expression, macros already expanded.
+//! The syntax tree of an expression, with macros expanded.
 //!
-//! Every node has a number; checking and costing keep what they learn about a node under it. Parts that a macro
-//! repeats share a number, as they do in cel-go.
+//! Every node has a number; checking and costing store their results under it. Parts that a macro repeats share a number, like in
+//! cel-go.
 
 use std::borrow::Cow;
 
@@ -48,7 +48,7 @@ pub struct Select {
 /// A function, method or operator (`_+_`, `_?._`, …).
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Operators and what macros call are known words.
+    /// Operators and functions called by macros are static strings.
     pub function: Cow<'static, str>,
     pub target: Option<Box<Expr>>,
     pub args: Vec<Expr>,
@@ -57,7 +57,7 @@ pub struct Call {
 #[derive(Clone, Debug)]
 pub struct List {
     pub items: Vec<Expr>,
-    /// Which items are written `?item`.
+    /// The indexes of items written `?item`.
     pub optional: Vec<usize>,
 }
 
@@ -74,7 +74,7 @@ pub struct Struct {
     pub values: Vec<Expr>,
 }
 
-/// The fold that macros like `all` stand for.
+/// The fold that macros such as `all` expand to.
 #[derive(Clone, Debug)]
 pub struct Comprehension {
     pub range: Expr,
@@ -87,7 +87,7 @@ pub struct Comprehension {
     pub result: Expr,
 }
 
-/// The macros that ask whether a condition holds in a list or a map.
+/// The macros that test a condition on the elements of a list or map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantifier {
     All,
@@ -96,7 +96,7 @@ pub enum Quantifier {
 }
 
 impl Comprehension {
-    /// The quantifier that this was expanded from, and its condition.
+    /// The quantifier that this was expanded from, with its condition.
     pub fn quantifier(&self) -> Option<(Quantifier, &Expr)> {
         let ExprKind::Call(step) = &self.step.kind else { return None };
         let is_accu = |expr: &Expr| matches!(&expr.kind, ExprKind::Ident(name) if *name == self.accu);
@@ -125,7 +125,8 @@ impl Comprehension {
 }
 
 impl Call {
-    /// Whether `optFlatMap` was expanded to this: a choice whose first branch names a value. Nothing else that can be written is one.
+    /// Whether this is the expansion of `optFlatMap`: a conditional whose first branch binds a value. Nothing else that can be
+    /// written has this form.
     pub fn is_opt_flat_map(&self) -> bool {
         let binds = |e: &Expr| {
             matches!(&e.kind, ExprKind::Comprehension(c)
@@ -135,7 +136,7 @@ impl Call {
     }
 }
 
-/// What is learnt about nodes, under their numbers.
+/// Results for nodes, by their numbers.
 #[derive(Clone, Debug)]
 pub struct Learnt<T>(Vec<Option<T>>);
 
@@ -146,9 +147,9 @@ impl<T> Default for Learnt<T> {
 }
 
 impl<T> Learnt<T> {
-    /// Room for the nodes of an expression.
+    /// Reserves space for the nodes of an expression.
     pub fn about(expr: &Expr) -> Self {
-        // The last number is mostly that of the outermost node.
+        // The last number is usually that of the outermost node.
         Learnt(Vec::with_capacity(expr.id as usize + 1))
     }
 
@@ -159,7 +160,7 @@ impl<T> Learnt<T> {
     pub fn insert(&mut self, id: u32, known: T) {
         let index = id as usize;
         if self.0.len() <= index {
-            // Numbers are given in order, so there are about as many as this one says.
+            // Numbers are assigned in order, so there are about this many.
             self.0.resize_with(index + 1, || None);
         }
         if let Some(slot) = self.0.get_mut(index) {
@@ -172,18 +173,18 @@ impl<T> Learnt<T> {
     }
 }
 
-/// Name of the accumulator that macros use; no expression can spell it.
+/// The name of the accumulator in macros; no expression can spell it.
 pub const ACCU: &str = "@result";
 
 impl Expr {
-    /// The children, in the order they are written.
+    /// The children, in source order.
     pub fn children(&self) -> Vec<&Expr> {
         let mut children = vec![];
         self.each_child(&mut |child| children.push(child));
         children
     }
 
-    /// Shows the children, in the order they are written.
+    /// Calls `show` with each child, in source order.
     pub fn each_child<'e>(&'e self, show: &mut dyn FnMut(&'e Expr)) {
         match &self.kind {
             ExprKind::Literal(_) | ExprKind::Ident(_) => {}
@@ -196,7 +197,7 @@ impl Expr {
         }
     }
 
-    /// Whether it names `oldSelf`, so that as a rule it compares with the object before: a transition rule.
+    /// Whether it reads `oldSelf`, which makes a rule a transition rule.
     pub fn reads_old_self(&self) -> bool {
         self.descendants()
             .into_iter()
@@ -211,7 +212,7 @@ impl Expr {
             out.push(e);
             let first = open.len();
             e.each_child(&mut |child| open.push(child));
-            // The first one is looked at next.
+            // The first child is visited next.
             if let Some(children) = open.get_mut(first..) {
                 children.reverse();
             }
@@ -219,13 +220,13 @@ impl Expr {
         out
     }
 
-    /// Whether the expression can be taken apart into its cases without becoming too large.
+    /// Whether the expression can be split into its cases without becoming too large.
     pub fn is_manageable(&self) -> bool {
         const MOST: u64 = 2_000;
         self.spread() <= MOST
     }
 
-    /// How large the expression is when every choice is written out: conditions and comparisons of truths count twice.
+    /// The size of the expression with every conditional written out: conditions and comparisons of booleans count twice.
     fn spread(&self) -> u64 {
         let twice = |index: usize| match &self.kind {
             ExprKind::Call(call) => match &*call.function {
@@ -239,7 +240,7 @@ impl Expr {
         parts.fold(1, |sum: u64, (index, part)| sum.saturating_add(part.spread().saturating_mul(1 + u64::from(twice(index)))))
     }
 
-    /// `a.b.c` as one name, if the node is such a chain of plain selections.
+    /// `a.b.c` as one name, if the node is a chain of plain selections.
     pub fn qualified_name(&self) -> Option<String> {
         match &self.kind {
             ExprKind::Ident(name) => Some(name.clone()),
@@ -251,7 +252,7 @@ impl Expr {
         }
     }
 
-    /// The name that a chain of plain selections starts with: `a` of `a.b.c`.
+    /// The name at the start of a chain of plain selections: `a` in `a.b.c`.
     pub fn head(&self) -> Option<&str> {
         match &self.kind {
             ExprKind::Ident(name) => Some(name),

@@ -1,7 +1,7 @@
-//! Does an expression compile? Types of all its parts, by cel-go's checker in the environment of an API server.
+//! Type-checks an expression like cel-go's checker in the environment of an API server.
 //!
-//! Comes in: a parsed expression and the [`Decl`] of `self`. Goes out: the expression with names resolved, the type of
-//! every node and the overloads of every call — or why the server refuses it, or why we can't tell.
+//! Given a parsed expression and the [`Decl`] of `self`, returns the expression with names resolved, the type of every node and the
+//! overloads of every call, or why the server refuses it, or why that can't be decided.
 
 use thiserror::Error;
 
@@ -15,12 +15,12 @@ use super::types::CelType;
 use super::unify::Substitution;
 use crate::model::kubernetes::{Environment, Feature};
 
-/// What an expression is for, hence what it must give.
+/// What an expression is used for, and therefore which type it must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
     Rule,
     Message,
-    /// An expression in one of crdwise's own files, which may give anything, a list of mixed values too.
+    /// An expression in one of crdwise's own files, which may have any type, even a list of mixed types.
     File,
 }
 
@@ -30,7 +30,7 @@ pub enum CompileError {
     /// The server refuses this.
     #[error("{reason}")]
     Refused { at: usize, reason: String },
-    /// We don't know enough to say whether the server takes this.
+    /// Not enough is known to decide whether the server accepts this.
     #[error("{reason}")]
     Unsure { at: usize, reason: String },
 }
@@ -50,18 +50,18 @@ impl CompileError {
 pub struct CheckedExpr {
     pub expr: Expr,
     pub types: Learnt<CelType>,
-    /// Ids of the overloads that a call may turn out to be.
+    /// The ids of the overloads that a call may resolve to.
     pub overloads: Learnt<Vec<&'static str>>,
     pub uses_old_self: bool,
 }
 
-/// Parts of the type of an expression; real ones have a dozen.
+/// The maximum size of an expression's type; real ones have a dozen parts.
 const MAX_TYPE_PARTS: usize = 1_000;
 
-/// What macros called their result before it was hidden.
+/// The old name of a macro's result, before it was hidden.
 const OLD_ACCU: &str = "__result__";
 
-/// What objects of the schema are called among types; no expression can spell it.
+/// The type name of objects of the schema; no expression can spell it.
 pub(super) const SELF_TYPE: &str = "@self";
 
 /// Compiles `source` for a node of the schema. With `optional_old_self`, `oldSelf` is an optional value.
@@ -77,7 +77,7 @@ pub fn check(
     check_in(source, purpose, decl, vec![("self".into(), self_type), ("oldSelf".into(), old_type)], environment)
 }
 
-/// Compiles `source` over one variable: an expression in one of crdwise's own files.
+/// Compiles `source` over one variable, for an expression in one of crdwise's own files.
 pub fn check_over(variable: &str, source: &str, decl: &Decl) -> Result<CheckedExpr, CompileError> {
     let scope = vec![(variable.into(), decl.cel_type(&|| SELF_TYPE.to_owned()))];
     check_in(source, Purpose::File, decl, scope, Environment::default())
@@ -145,9 +145,9 @@ struct Checker<'d> {
     overloads: Learnt<Vec<&'static str>>,
     /// Variables in scope, innermost last.
     scope: Vec<(String, CelType)>,
-    /// Whether the body of a macro was looked at: from there on, older checkers forget that they compare only numbers of one type.
+    /// Whether the body of a macro was entered: from then on, older checkers forget that they compare only numbers of one type.
     entered: bool,
-    /// The first thing that is wrong, or, if nothing is, the first doubt.
+    /// The first error or, without any, the first doubt.
     problem: Option<CompileError>,
 }
 
@@ -204,7 +204,7 @@ impl Checker<'_> {
         self.types.insert(e.id, t);
     }
 
-    /// A variable or the name of a type.
+    /// Looks up a variable or the name of a type.
     fn lookup(&mut self, name: &str) -> Option<CelType> {
         let name = name.strip_prefix('.').unwrap_or(name);
         if let Some((_, t)) = self.scope.iter().rev().find(|(n, _)| n == name) {
@@ -277,7 +277,7 @@ impl Checker<'_> {
         if let Some((_, decl)) = declared.field(field) {
             return Some(decl.cel_type(&|| format!("{object}.{field}")));
         }
-        // Reserved words can be written as they are after a dot.
+        // After a dot, reserved words can be written unescaped.
         let escaped = name::reserved(field).then(|| format!("__{field}__"))?;
         let found = declared.field(&escaped)?;
         self.environment.has(Feature::ReservedFieldNames).then_some(found)?;
@@ -298,7 +298,7 @@ impl Checker<'_> {
             self.overloads.insert(id, vec!["select_optional_field"]);
             return self.substitution.apply(&result, false);
         }
-        // The only macro that came after the functions it is made of.
+        // The only macro that was added after the functions it uses.
         if call.is_opt_flat_map() {
             self.require(at, Feature::OptFlatMap, "undeclared reference to 'optFlatMap'");
         }
@@ -352,7 +352,7 @@ impl Checker<'_> {
                 }
                 self.substitution.apply(&instantiate(&overload.result, &fresh), false)
             };
-            // Asked last: only where the overload fits does it matter whether the server has it.
+            // Checked last, because the server only needs the feature if the overload matches.
             let overlooked = overload.feature == Some(Feature::CrossTypeComparisons) && self.entered;
             if !overlooked && !overload.is_in(self.environment) {
                 self.substitution.undo(mark);
@@ -464,7 +464,7 @@ impl Checker<'_> {
     }
 }
 
-/// `a.b.c` as one name, where it can be the name of a type or of a function. What starts with the object never is.
+/// `a.b.c` as one name, if it can be the name of a type or function. A chain that starts with the object never is.
 fn qualified(e: &Expr) -> Option<String> {
     (!matches!(e.head()?, "self" | "oldSelf")).then(|| e.qualified_name())?
 }
@@ -485,7 +485,7 @@ fn literal_type(literal: &Literal) -> CelType {
     }
 }
 
-/// A signature's type with its parameters replaced by fresh ones.
+/// The type of a signature with its parameters replaced by fresh ones.
 fn instantiate(t: &CelType, fresh: &[CelType]) -> CelType {
     match t {
         CelType::Param(n) => fresh.get(*n).cloned().unwrap_or(CelType::Dyn),

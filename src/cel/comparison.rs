@@ -1,10 +1,10 @@
-//! How a comparison in a CEL expression is read: its operator, and the constants that it compares with.
+//! Comparisons in CEL expressions: the operator, and the constants that are compared.
 
 use std::cmp::Ordering;
 
 use super::ast::{Expr, ExprKind, Literal};
 
-/// Integers up to here are floats without loss.
+/// Integers up to this can be represented as floats without loss.
 const MAX_EXACT: u64 = 1 << 53;
 
 /// An operator that compares two values.
@@ -18,7 +18,7 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
-    /// The operator that a function implements. `!=` is left to its callers: it is the negation of `==`.
+    /// The operator for a function name. Callers handle `!=`, as the negation of `==`.
     pub(crate) fn of(function: &str) -> Option<Operator> {
         Some(match function {
             "_==_" => Operator::Equal,
@@ -30,7 +30,7 @@ impl Operator {
         })
     }
 
-    /// The operator of the same comparison with its sides swapped.
+    /// The operator of the same comparison with swapped sides.
     pub(crate) fn swapped(self) -> Operator {
         match self {
             Operator::Equal => Operator::Equal,
@@ -41,7 +41,7 @@ impl Operator {
         }
     }
 
-    /// The ordering that holds where this one fails, of values that are ordered; `==` has none and stays as it is.
+    /// The ordering that holds if this one fails, for ordered values; `==` has none and is returned unchanged.
     pub(crate) fn negated(self) -> Operator {
         match self {
             Operator::Equal => Operator::Equal,
@@ -52,7 +52,7 @@ impl Operator {
         }
     }
 
-    /// Whether it holds for two values that compare like this.
+    /// Whether it holds for two values with this ordering.
     pub(crate) fn holds(self, order: Ordering) -> bool {
         match self {
             Operator::Equal => order.is_eq(),
@@ -64,13 +64,13 @@ impl Operator {
     }
 }
 
-/// The constants of a list that is written out and has nothing else in it.
+/// The constants of a list literal that contains nothing else.
 pub(crate) fn constants(list: &Expr) -> Option<Vec<&Literal>> {
     let ExprKind::List(list) = &list.kind else { return None };
     list.items.iter().map(Expr::literal).collect::<Option<_>>().filter(|_| list.optional.is_empty())
 }
 
-/// A number that a float holds without loss.
+/// A number that a float can represent without loss.
 pub(crate) fn exact_number(literal: &Literal) -> Option<f64> {
     match literal {
         Literal::Int(int) => (int.unsigned_abs() <= MAX_EXACT).then_some(*int as f64),

@@ -1,7 +1,7 @@
-//! A schema node → what CEL sees of it: its type, and how large its values can get.
+//! The CEL declaration of a schema node: its type, and how large its values can get.
 //!
-//! Comes in: a [`Shape`]. Goes out: a [`Decl`], the one source for checking, costing and evaluating rules.
-//! Sizes are the server's own estimates; they decide whether a rule fits its budget.
+//! A [`Decl`] is built from a [`Shape`], and is the only source for checking, costing and evaluating rules. Sizes are the server's
+//! own estimates; they decide whether a rule is within its budget.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -17,33 +17,33 @@ use super::name;
 use super::need::Need;
 use super::types::CelType;
 
-/// The largest request the server takes: what bounds everything that the schema doesn't.
+/// The largest request that the server accepts, which limits everything that the schema doesn't.
 pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
-/// Longest `duration` and `date-time`, quotes included.
+/// The length of the longest `duration` and `date-time`, including quotes.
 const MAX_TIME: u64 = 32;
 const DATE: i64 = 12;
-/// Code points of the longest name; one that is generated is longer than what it is made from.
+/// The length of the longest name in code points; a generated name is longer than its prefix.
 const MAX_NAME: u64 = 253;
 const MIN_DATE_TIME: i64 = 21;
 const MIN_DURATION: i64 = 3;
-/// `""`, `{}` or `[]`.
+/// The size of `""`, `{}` or `[]`.
 const MIN_QUOTED: i64 = 2;
 const MIN_BOOL: i64 = 4;
 
 /// What CEL knows about a schema node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decl {
-    /// A quick check that distinguishes most nodes.
+    /// A hash that distinguishes most nodes quickly.
     print: u64,
-    /// How many nodes there are from here on.
+    /// The number of nodes from here down.
     pub nodes: usize,
     pub kind: DeclKind,
     pub nullable: bool,
-    /// Bytes of a string, items of a list, entries of a map; 0 for what has no size.
+    /// Bytes of a string, items of a list, entries of a map; 0 for types without a size.
     pub max_size: u64,
-    /// The fewest bytes that a value takes in JSON.
+    /// The minimum size of a value in JSON, in bytes.
     pub min_bytes: i64,
-    /// Whether `max_size` comes from the schema and not from the size of a request.
+    /// Whether `max_size` comes from the schema rather than from the maximum request size.
     pub bounded: bool,
 }
 
@@ -57,7 +57,7 @@ pub enum DeclKind {
     Duration,
     Date,
     DateTime,
-    /// `x-kubernetes-int-or-string`: of type `dyn`.
+    /// `x-kubernetes-int-or-string`, which has the type `dyn`.
     IntOrString,
     List {
         item: Arc<Decl>,
@@ -68,9 +68,9 @@ pub enum DeclKind {
         value: Arc<Decl>,
     },
     Object(ObjectDecl),
-    /// Kept by `x-kubernetes-preserve-unknown-fields` without a type: can be compared, can't be looked into.
+    /// Preserved by `x-kubernetes-preserve-unknown-fields` without a type: can be compared, but not accessed.
     Unknown,
-    /// A value without a schema, of type `dyn`: each part has the type that it has in JSON.
+    /// A value without a schema, of type `dyn`: each part has its JSON type.
     Json,
     /// A node that CEL can't represent; a value there is an error.
     Nothing,
@@ -83,7 +83,7 @@ pub struct ObjectDecl {
 }
 
 impl Decl {
-    /// What CEL sees of `shape`. `root` for the root of a resource: its type and name are always visible there.
+    /// The declaration of `shape`. `root` for the root of a resource, where its type and name are always visible.
     pub fn of(shape: &Shape, root: bool) -> Decl {
         let (kind, max_size, min_bytes, bounded) = Self::parts(shape, root);
         Decl::new(kind, shape.nullable, max_size, min_bytes, bounded)
@@ -139,7 +139,7 @@ impl Decl {
 
     fn object(shape: &Shape, root: bool) -> (DeclKind, u64, i64, bool) {
         let completed = root && !is_complete(shape);
-        // A resource that is completed loses what else it had.
+        // A resource that is completed with metadata loses its additional properties.
         if let (Extra::Values(values), false) = (&shape.extra, completed) {
             let value = Decl::of(values, values.embedded);
             let (size, bounded) = count(shape.property_count, (MAX_REQUEST - 2) / (value.min_bytes + 6));
@@ -160,7 +160,7 @@ impl Decl {
         (DeclKind::Object(ObjectDecl { fields }), 0, min_bytes, true)
     }
 
-    /// What was made of a property.
+    /// The declaration of a property.
     pub fn property(&self, name: &str) -> Option<&Arc<Decl>> {
         match &self.kind {
             DeclKind::Object(object) => object.fields.get(name),
@@ -168,7 +168,7 @@ impl Decl {
         }
     }
 
-    /// What was made of the items of a list.
+    /// The declaration of a list's items.
     pub fn items(&self) -> Option<&Arc<Decl>> {
         match &self.kind {
             DeclKind::List { item, .. } => Some(item),
@@ -176,7 +176,7 @@ impl Decl {
         }
     }
 
-    /// What was made of the values of a map.
+    /// The declaration of a map's values.
     pub fn values(&self) -> Option<&Arc<Decl>> {
         match &self.kind {
             DeclKind::Map { value } => Some(value),
@@ -184,7 +184,7 @@ impl Decl {
         }
     }
 
-    /// The node as an expression sees it that reads only so much of it. The size of an object that isn't read as a whole is unknown.
+    /// The node restricted to what an expression reads. The size of an object that isn't read as a whole is unknown.
     pub fn reduced(self: &Arc<Self>, need: &Need) -> Arc<Decl> {
         let sized = |kind| Arc::new(Decl::new(kind, self.nullable, self.max_size, self.min_bytes, self.bounded));
         match (&self.kind, need) {
@@ -192,7 +192,7 @@ impl Decl {
                 let read = |(name, need): (&String, &Need)| Some((name.clone(), object.fields.get(name)?.reduced(need)));
                 Arc::new(Decl::part(needs.iter().filter_map(read).collect(), self.nullable))
             }
-            // Only asked for: no element is looked at.
+            // Only its presence is tested, so no element is read.
             (DeclKind::List { item, list_type, keys }, Need::Fields(needs)) if needs.is_empty() => {
                 sized(DeclKind::List { item: item.reduced(need), list_type: *list_type, keys: keys.clone() })
             }
@@ -201,7 +201,7 @@ impl Decl {
         }
     }
 
-    /// A node that isn't part of a schema. It has no sizes: only the server's cost estimates need them.
+    /// A node outside any schema. It has no sizes, because only the server's cost estimates need them.
     pub(crate) fn outside_a_schema(kind: DeclKind) -> Decl {
         Decl::new(kind, false, 0, 0, true)
     }
@@ -210,7 +210,7 @@ impl Decl {
         Decl::new(DeclKind::Object(ObjectDecl { fields }), nullable, 0, 0, true)
     }
 
-    /// Whether expressions can see a value of this node at all.
+    /// Whether expressions can access a value of this node.
     pub fn exposed(&self) -> bool {
         match &self.kind {
             DeclKind::Unknown | DeclKind::Nothing => false,
@@ -220,7 +220,7 @@ impl Decl {
         }
     }
 
-    /// The CEL type. `name` is what an object of this node is called; objects of different nodes never have one type.
+    /// The CEL type. `name` is the type name for objects of this node; objects of different nodes never have the same type.
     pub fn cel_type(&self, name: &dyn Fn() -> String) -> CelType {
         match &self.kind {
             DeclKind::Bool => CelType::Bool,
@@ -237,7 +237,7 @@ impl Decl {
         }
     }
 
-    /// The node behind the name of an object type that [`Decl::cel_type`] made of this one called `root`.
+    /// The node for the name of an object type that [`Decl::cel_type`] made from this one with the name `root`.
     pub fn named<'d>(&'d self, root: &str, name: &str) -> Option<&'d Decl> {
         let mut node = self;
         let path = name.strip_prefix(root)?;
@@ -260,7 +260,7 @@ impl Hash for Decl {
 }
 
 impl DeclKind {
-    /// Hashes this node with the fingerprints of those below it. Returns the number of nodes.
+    /// Hashes this node with the hashes of those below it. Returns the number of nodes.
     fn print(&self, hasher: &mut impl Hasher) -> usize {
         std::mem::discriminant(self).hash(hasher);
         let below = |decl: &Decl, hasher: &mut _| {
@@ -287,7 +287,7 @@ impl DeclKind {
 }
 
 impl ObjectDecl {
-    /// The field that an expression calls `ident`: its name in the schema and its node, if expressions see it.
+    /// The field that an expression calls `ident`: its name in the schema and its node, if expressions can access it.
     pub fn field(&self, ident: &str) -> Option<(&str, &Decl)> {
         let (raw, decl) = match name::is_plain(ident) {
             true => self.fields.get_key_value(ident)?,
@@ -298,7 +298,7 @@ impl ObjectDecl {
     }
 }
 
-/// Whether a resource declares itself all that rules are always shown of one.
+/// Whether a resource itself declares everything that rules always see of one.
 fn is_complete(shape: &Shape) -> bool {
     let is = |shape: Option<&Shape>, ty| shape.is_some_and(|s| s.ty == Some(ty));
     let metadata = shape.property("metadata");
@@ -310,7 +310,7 @@ fn is_complete(shape: &Shape) -> bool {
         && named("generateName")
 }
 
-/// `apiVersion`, `kind` and `metadata` of a resource that doesn't declare all of them, as a rule at its root sees them.
+/// Adds `apiVersion`, `kind` and `metadata` to a resource that doesn't declare all of them, as a rule at its root sees them.
 fn resource_fields(fields: &mut BTreeMap<String, Arc<Decl>>, shape: &Shape) {
     let sized = |bytes, bounded| Arc::new(Decl::new(DeclKind::String, false, bytes, MIN_QUOTED, bounded));
     let text = || sized(request_text(), false);
@@ -327,12 +327,12 @@ fn resource_fields(fields: &mut BTreeMap<String, Arc<Decl>>, shape: &Shape) {
     fields.insert("metadata".into(), Arc::new(Decl::new(DeclKind::Object(metadata), false, 0, MIN_QUOTED, true)));
 }
 
-/// The longest string that fits a request.
+/// The length of the longest string that fits a request.
 fn request_text() -> u64 {
     (MAX_REQUEST - 2) as u64
 }
 
-/// Bytes of a string: `maxLength` counts code points of up to four bytes each.
+/// The maximum size of a string in bytes: `maxLength` counts code points of up to four bytes each.
 fn text_size(shape: &Shape) -> (u64, bool) {
     if let Some(max) = shape.length.max {
         return (max.saturating_mul(4), true);

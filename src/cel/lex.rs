@@ -1,6 +1,6 @@
-//! Source text → tokens, by CEL's lexical grammar.
+//! Splits source text into tokens, by CEL's lexical grammar.
 //!
-//! Comes in: the text of an expression. Goes out: tokens with byte offsets, or the place that isn't a token.
+//! Tokens have byte offsets; the error is the position of something that isn't a token.
 
 use super::parse::SyntaxError;
 
@@ -17,14 +17,14 @@ pub enum Token {
     End,
 }
 
-/// Longer signs first, so that `<=` isn't read as `<`.
+/// Longer operators first, so that `<=` isn't read as `<`.
 const SIGNS: [&str; 24] =
     ["==", "!=", "<=", ">=", "&&", "||", "<", ">", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "+", "*", "/", "%"];
 const WORDS: [&str; 4] = ["in", "true", "false", "null"];
 
-/// All tokens of `source`, closed by [`Token::End`].
+/// All tokens of `source`, followed by [`Token::End`].
 pub fn tokens(source: &str) -> Result<Vec<(Token, usize)>, SyntaxError> {
-    // Most tokens have three letters or more, including the space around them.
+    // Most tokens take three characters or more, including the space around them.
     let mut out = Vec::with_capacity(source.len() / 3 + 1);
     let mut at = 0;
     loop {
@@ -78,7 +78,7 @@ fn token(rest: &str, at: usize) -> Result<(Token, usize), SyntaxError> {
     Err(SyntaxError::new(at, format!("token recognition error at: '{}'", rest.chars().next().unwrap_or(' '))))
 }
 
-/// Digits at the start of `text`.
+/// The number of digits at the start of `text`.
 fn digits(text: &str, radix: u32) -> usize {
     text.find(|c: char| !c.is_digit(radix)).unwrap_or(text.len())
 }
@@ -119,7 +119,7 @@ fn integer(rest: &str, length: usize) -> (Token, usize) {
     if rest[length..].starts_with(['u', 'U']) { (Token::Uint(text), length + 1) } else { (Token::Int(text), length) }
 }
 
-/// A string or bytes literal at the start of `rest`.
+/// Reads a string or bytes literal at the start of `rest`.
 fn quoted(rest: &str, at: usize) -> Result<Option<(Token, usize)>, SyntaxError> {
     let bytes = rest.starts_with(['b', 'B']);
     let after_b = &rest[usize::from(bytes)..];
@@ -141,7 +141,7 @@ fn quoted(rest: &str, at: usize) -> Result<Option<(Token, usize)>, SyntaxError> 
     Ok(Some((token, prefix + length)))
 }
 
-/// The text between the quotes and the length of the literal with them.
+/// The text between the quotes, and the length of the literal including them.
 fn close<'a>(open: &'a str, quote: &str, raw: bool) -> Option<(&'a str, usize)> {
     let body = open.strip_prefix(quote)?;
     let mut chars = body.char_indices();
@@ -193,7 +193,7 @@ fn unescape(body: &str, raw: bool, bytes: bool) -> Option<Vec<u8>> {
         if bytes {
             out.push(u8::try_from(code).ok()?);
         } else {
-            // A lone surrogate becomes U+FFFD, as Go's encoder does.
+            // A lone surrogate becomes U+FFFD, like in Go's encoder.
             let c = if code > 0x10_FFFF { return None } else { char::from_u32(code).unwrap_or('\u{fffd}') };
             out.extend(c.encode_utf8(&mut [0; 4]).as_bytes());
         }

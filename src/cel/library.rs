@@ -1,6 +1,6 @@
-//! The functions that a rule of a CRD may call, and which servers have them.
+//! The functions that a CRD rule may call, and which servers have them.
 //!
-//! Comes in: the table `library.txt`, one overload a line. Goes out: overloads by function name.
+//! Reads the table `library.txt`, which has one overload per line.
 
 use std::sync::LazyLock;
 
@@ -9,17 +9,17 @@ use foldhash::{HashMap, HashMapExt};
 use super::types::CelType;
 use crate::model::kubernetes::{Environment, Feature};
 
-/// One way to call a function.
+/// A signature of a function.
 pub struct Overload {
-    /// The id by which cel-go and its cost tables know it.
+    /// The id in cel-go and its cost tables.
     pub id: &'static str,
     /// Called on a target, which is then the first of `args`.
     pub member: bool,
     pub args: Vec<CelType>,
     pub result: CelType,
-    /// How many type parameters (`CelType::Param(0..)`) the signature has.
+    /// The number of type parameters (`CelType::Param(0..)`) in the signature.
     pub params: usize,
-    /// What a server must have for it; nothing if all servers have it.
+    /// The feature that a server needs; `None` if all servers have it.
     pub feature: Option<Feature>,
 }
 
@@ -31,7 +31,7 @@ impl Overload {
 
 static FUNCTIONS: LazyLock<HashMap<&'static str, Vec<Overload>>> = LazyLock::new(load);
 
-/// All overloads of a function, or `None` if no server of the environment's minor has any.
+/// All overloads of a function, or `None` if no server with the environment's version has any.
 pub fn function(name: &str, environment: Environment) -> Option<&'static [Overload]> {
     let overloads = FUNCTIONS.get(name).map(Vec::as_slice)?;
     overloads.iter().any(|overload| overload.is_in(environment)).then_some(overloads)
@@ -47,7 +47,7 @@ pub fn type_name_in(name: &str, environment: Environment) -> Option<CelType> {
     if known { type_name(name) } else { None }
 }
 
-/// The same on any server.
+/// The same, for any server.
 pub fn type_name(name: &str) -> Option<CelType> {
     let dynamic = || CelType::Dyn;
     Some(match name {
@@ -84,7 +84,8 @@ fn load() -> HashMap<&'static str, Vec<Overload>> {
     functions
 }
 
-/// `name id (args) result`, or `name id target.(args) result`, with a feature and a colon before it where not all servers have it.
+/// Parses `name id (args) result`, or `name id target.(args) result`, with a feature and a colon before it unless all servers have
+/// it.
 fn overload(line: &'static str) -> Option<(&'static str, Overload)> {
     let (feature, line) = match line.split_once(": ") {
         Some((feature, line)) => (Some(Feature::parse(feature)?), line),
@@ -110,7 +111,7 @@ fn overload(line: &'static str) -> Option<(&'static str, Overload)> {
 
 struct Reader {
     rest: &'static str,
-    /// Letters of the type parameters seen so far.
+    /// The letters of the type parameters seen so far.
     params: Vec<&'static str>,
 }
 

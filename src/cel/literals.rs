@@ -1,7 +1,7 @@
-//! Constants that make a program impossible although its types are right.
+//! Checks constants that make a program invalid although its types are correct.
 //!
-//! Comes in: a checked expression. Goes out: the first constant that the server refuses: a malformed duration,
-//! timestamp, pattern or format string, a conversion that can't work, a list of mixed types.
+//! Finds the first constant that the server refuses: a malformed duration, timestamp, pattern or format string, a conversion that
+//! can't work, a list of mixed types.
 
 use super::ast::{Call, Expr, ExprKind, Literal};
 use super::check::{CheckedExpr, CompileError, Purpose};
@@ -11,14 +11,14 @@ use super::types::CelType;
 use crate::go::regexp::{Pattern, PatternError};
 use crate::model::kubernetes::{Environment, Feature};
 
-/// An expression, and what compiles it.
+/// An expression with its environment.
 type Compiled<'e> = (&'e CheckedExpr, Environment);
 
 pub fn validate(checked: &CheckedExpr, purpose: Purpose, environment: Environment) -> Result<(), CompileError> {
     walk((checked, environment), &checked.expr, purpose == Purpose::File)
 }
 
-/// `exempt` where lists may be mixed: inside the arguments of `format`, and in expressions that no server reads.
+/// `exempt` if lists may have mixed types: in the arguments of `format`, and in expressions that no server reads.
 fn walk(compiled: Compiled<'_>, e: &Expr, exempt: bool) -> Result<(), CompileError> {
     let (checked, environment) = compiled;
     let mut exempt_below = exempt;
@@ -83,7 +83,7 @@ fn check_call(checked: &CheckedExpr, e: &Expr, call: &Call) -> Result<(), Compil
     if matches!(function, "matches" | "find" | "findAll") {
         let arguments: Vec<&Expr> = call.target.as_deref().into_iter().chain(&call.args).collect();
         pattern(arguments.get(1).copied())?;
-        // The server's validator looks at the first written argument, even where that is the text.
+        // The server's validator looks at the first argument as written, even if that is the text.
         if function == "matches" {
             pattern(call.args.first())?;
         }
@@ -102,7 +102,7 @@ fn pattern(arg: Option<&Expr>) -> Result<(), CompileError> {
     let Some(Literal::String(pattern)) = arg.literal() else { return Ok(()) };
     match Pattern::new(pattern) {
         Err(e @ PatternError::GoRefuses { .. }) => Err(CompileError::refused(arg.at, format!("invalid matches argument: {e}"))),
-        // What we don't analyse, Go still takes.
+        // Go accepts patterns that we don't analyse.
         _ => Ok(()),
     }
 }

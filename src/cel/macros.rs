@@ -1,6 +1,6 @@
-//! Calls that are macros → the folds they stand for.
+//! Expands macro calls into the folds they stand for.
 //!
-//! Comes in: a call as written. Goes out: the expansion cel-go makes of it, or the call itself.
+//! Returns the same expansion as cel-go, or the call itself if it isn't a macro.
 
 use super::ast::{ACCU, Call, Comprehension, Expr, ExprKind, List, Literal, Select};
 use super::parse::{Parser, SyntaxError};
@@ -19,7 +19,7 @@ pub(super) fn call(p: &mut Parser, at: usize, function: String, args: Vec<Expr>)
     Ok(p.node(at, ExprKind::Call(Call { function: function.into(), target: None, args })))
 }
 
-/// A call on a target: one of the comprehensions, or a method.
+/// A call on a target: a comprehension or a method.
 pub(super) fn member_call(p: &mut Parser, at: usize, function: String, target: Expr, mut args: Vec<Expr>) -> Expanded {
     let mut expansion = Expansion { p, at };
     match (function.as_str(), args.len()) {
@@ -150,7 +150,7 @@ impl Expansion<'_> {
         self.node(ExprKind::Comprehension(Box::new(comprehension)))
     }
 
-    /// `[item]` or `[filter, item]`: a list of the items whose filter holds.
+    /// `[item]` or `[filter, item]`: a list of the items for which the filter holds.
     fn collect(&mut self, range: Expr, var: String, var2: Option<String>, mut args: Vec<Expr>) -> Expr {
         let item = args.pop().unwrap_or_else(|| self.accu());
         let accu = self.accu();
@@ -188,7 +188,7 @@ impl Expansion<'_> {
         self.fold(Comprehension { range, var, var2, accu: ACCU.to_string(), init, condition, step, result })
     }
 
-    /// `let name = value in body`, in cel-go's form: a fold over nothing.
+    /// `let name = value in body`, in cel-go's form: a fold over an empty list.
     fn bind(&mut self, name: &str, value: Expr, body: Expr) -> Expr {
         let range = self.list(vec![]);
         let condition = self.literal(Literal::Bool(false));
@@ -198,7 +198,7 @@ impl Expansion<'_> {
     }
 
     fn opt_map(&mut self, name: &str, target: Expr, mut args: Vec<Expr>) -> Expanded {
-        // The target is written twice, so a chain of these doubles at each link.
+        // The target is written twice, so a chain of these doubles at each step.
         self.p.check_size(self.at)?;
         let body = args.pop().unwrap_or_else(|| self.accu());
         let (var, _) = self.variables(&args)?;
@@ -227,7 +227,7 @@ impl Expansion<'_> {
         Ok(self.bind(INPUT, target, sorted))
     }
 
-    /// A copy whose nodes have numbers of their own.
+    /// A copy whose nodes have new numbers.
     fn renumbered(&mut self, expr: &Expr) -> Expr {
         let mut copy = expr.clone();
         self.renumber(&mut copy);

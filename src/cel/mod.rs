@@ -1,9 +1,9 @@
-//! Everything about `x-kubernetes-validations`: does a rule compile, what does it cost, what does it say.
+//! CEL: whether a rule of `x-kubernetes-validations` compiles, what it costs, and evaluating it.
 //!
-//! Shapes of schema nodes and their rules come in. For each rule, whether the server accepts it (or that we don't know),
-//! its estimated cost with advice, and programs that run on objects go out.
+//! For each rule of a schema node: whether the server accepts it (or that this is unknown), its estimated cost with advice, and
+//! programs that run on objects.
 //!
-//! The server is kube-apiserver 1.36 with cel-go 0.26; what it does was read from its sources.
+//! The reference is kube-apiserver 1.36 with cel-go 0.26; its behaviour was taken from the sources.
 
 pub mod advice;
 pub mod ast;

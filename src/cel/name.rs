@@ -1,8 +1,8 @@
-//! Property names ⇄ the identifiers CEL sees for them.
+//! Converts between property names and CEL identifiers.
 //!
-//! Comes in: a property name of a schema, or a field name out of an expression. Goes out: the escaped or the raw name.
+//! A property name in a schema and a field name in an expression differ by escaping.
 
-/// Words that CEL reserves; a property with such a name is seen as `__name__`.
+/// Words that CEL reserves; a property with such a name is written `__name__`.
 const RESERVED: [&str; 21] = [
     "as",
     "break",
@@ -31,17 +31,17 @@ const LONGEST: usize = "namespace".len();
 
 /// Whether CEL reserves this word.
 pub fn reserved(word: &str) -> bool {
-    // Most names show at a glance that they are none.
+    // A quick test that rules out most names.
     word.len() <= LONGEST && word.bytes().all(|byte| byte.is_ascii_lowercase()) && RESERVED.binary_search(&word).is_ok()
 }
 
-/// Whether a name is an identifier that needs no escape.
+/// Whether a name is an identifier that needs no escaping.
 pub fn is_plain(name: &str) -> bool {
     let bytes = name.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.iter().all(u8::is_ascii_alphanumeric) && !reserved(name)
 }
 
-/// The identifier a rule uses for a property, or `None` if CEL can't name it at all.
+/// The identifier for a property, or `None` if CEL can't name it.
 pub fn escape(name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
@@ -69,7 +69,7 @@ pub fn escape(name: &str) -> Option<String> {
     Some(out)
 }
 
-/// The property name behind an identifier; `None` if the identifier holds an escape that doesn't exist.
+/// The property name for an identifier; `None` if it contains an unknown escape.
 pub fn unescape(ident: &str) -> Option<String> {
     let mut out = String::with_capacity(ident.len());
     let mut rest = ident;
@@ -93,7 +93,7 @@ pub fn unescape(ident: &str) -> Option<String> {
     Some(out)
 }
 
-/// `__x__` at the start of `text`, where x has no underscore: the whole sequence and x.
+/// Parses `__x__` at the start of `text`, where x has no underscore; returns the whole sequence and x.
 fn escape_sequence(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix("__")?;
     let end = inner.find('_')?;

@@ -1,4 +1,4 @@
-//! What an expression reads of the object it is about: the rest of a schema may change and leave it alone.
+//! Finds what an expression reads of its object, so that other parts of the schema can change without affecting it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::name::unescape;
 use super::parse::read;
 use crate::go::bounded_cache::BoundedCache;
 
-/// Bytes of expressions that a thread remembers.
+/// How many bytes of expressions a thread caches.
 const REMEMBERED: usize = 1 << 16;
 
 thread_local! {
@@ -18,7 +18,7 @@ thread_local! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Need {
     Whole,
-    /// Only these fields, by their names in the schema, each as far as its own need says.
+    /// Only these fields, by their names in the schema, each as far as its own need goes.
     Fields(BTreeMap<String, Need>),
 }
 
@@ -43,7 +43,7 @@ impl Need {
 
     fn expr(&mut self, expr: &Expr) {
         let mut names = Vec::new();
-        // Whether a field is there is asked without a look at what it holds.
+        // Testing whether a field exists doesn't read its content.
         let last = if matches!(&expr.kind, ExprKind::Select(select) if select.test) { Need::nothing() } else { Need::Whole };
         let mut chain = expr;
         while let ExprKind::Select(select) = &chain.kind {
@@ -70,7 +70,7 @@ impl Need {
         }
     }
 
-    /// What the two read together.
+    /// Combines the needs of two expressions.
     pub fn and(self, other: &Need) -> Need {
         match (self, other) {
             (Need::Fields(mut fields), Need::Fields(more)) => {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_named() {
+    fn the_fields_that_are_read_are_found() {
         assert_eq!(*Need::of("self.a.b > 1"), fields([("a", fields([("b", Need::Whole)]))]));
         assert_eq!(*Need::of("has(self.a) && has(self.a.b)"), fields([("a", fields([("b", Need::nothing())]))]));
         assert_eq!(*Need::of("self.a__dash__b == oldSelf.c"), fields([("a-b", Need::Whole), ("c", Need::Whole)]));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_object_itself_is_all_of_it() {
+    fn reading_the_object_itself_reads_everything() {
         for whole in
             ["self == oldSelf", "size(self) > 1", "[self].all(x, has(x.a))", "self[?'a'].hasValue()", "self.?a.hasValue()", "self."]
         {

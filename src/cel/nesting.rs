@@ -1,20 +1,20 @@
-//! How deep an expression is nested, counted without following it.
+//! Measures how deep an expression is nested, without recursion.
 //!
-//! Comes in: tokens. Goes out: whether more rules of cel-go's grammar stand open at once than it allows. Each counts for
-//! itself: whole expressions, relations, and sums and products together.
+//! Checks whether more rules of cel-go's grammar are open at once than it allows. Each is counted separately: whole expressions,
+//! relations, and sums and products together.
 
 use super::lex::Token;
 
-/// What is still open in one pair of brackets.
+/// What is open inside one pair of brackets.
 #[derive(Clone, Copy, Default)]
 struct Level {
-    /// Around the brackets: expressions, relations, calculations.
+    /// Open outside the brackets: expressions, relations, calculations.
     outer: [usize; 3],
-    /// Choices whose last branch we are in; each branch is a separate expression.
+    /// Conditionals whose last branch is being read; each branch is a separate expression.
     branches: usize,
-    /// Choices whose last branch is still to come.
+    /// Conditionals whose last branch is still to come.
     asked: usize,
-    /// Whether we are right of a comparison, of a sum, of a product: that side is read by the rule again.
+    /// Whether this is right of a comparison, sum or product: that side uses the grammar rule again.
     related: bool,
     added: bool,
     multiplied: bool,
@@ -41,7 +41,7 @@ pub(super) fn exceeds<'t>(tokens: impl Iterator<Item = &'t Token>, limit: usize)
     let mut level = Level::default();
     let mut before: Option<&Token> = None;
     for token in tokens {
-        // What only closes a bracket opens no expression in it.
+        // A token that only closes a bracket doesn't start an expression.
         let closes = matches!(token, Token::Sign(")" | "]" | "}" | ","));
         if !closes && level.open().iter().any(|open| *open > limit) {
             return true;
@@ -54,7 +54,7 @@ pub(super) fn exceeds<'t>(tokens: impl Iterator<Item = &'t Token>, limit: usize)
                 }
                 ")" | "]" | "}" => level = around.pop().unwrap_or_default(),
                 "," => level = Level { outer: level.outer, ..Level::default() },
-                // Behind these it marks something optional.
+                // After these tokens, `?` marks something optional.
                 "?" if !matches!(before, Some(Token::Sign("[" | "{" | "," | "."))) => {
                     level.asked += 1;
                     level.term();
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn each_rule_of_the_grammar_has_its_limit() {
-        // How many of these are still read.
+        // The maximum that is still accepted.
         for (open, close, most) in
             [("(", ")", 249), ("[", "]", 249), ("f(", ")", 249), ("a ? b : ", "", 249), ("x == (", ")", 124), ("1 + (", ")", 124)]
         {

@@ -1,21 +1,22 @@
-//! The normal form of one expression: equal only for expressions that give the same value or fail together on every object.
+//! The normal form of an expression: equal only for expressions that have the same value or both fail, on every object.
 //!
-//! It depends on the form alone: blanks, parentheses, names of iteration variables, the order of what `&&` and `||` join and the
-//! sides of a comparison with a constant don't matter. Whether one rule follows from another is asked in `compare::cel_implication`.
+//! It only depends on the form: white space, parentheses, names of iteration variables, the order of the operands of `&&` and `||`,
+//! and the sides of a comparison with a constant don't matter. `compare::cel_implication` decides whether one rule follows from
+//! another.
 
 use super::ast::{Call, Comprehension, Expr, ExprKind, Literal};
 use super::parse::parse;
 use crate::cel::name;
 use crate::model::schema::shape::{Shape, Type};
 
-/// Whether a rule compares with the object before, and doesn't only quote the word. What can't be read is taken at its word.
+/// Whether a rule reads `oldSelf`, rather than just containing the word in a string. If it can't be parsed, the word counts.
 pub fn is_transition(rule: &str) -> bool {
     rule.contains("oldSelf") && parse(rule).map_or(true, |expr| expr.reads_old_self())
 }
 
-/// The normal form of an expression, as text. Errors and truth of `&&` and `||` don't depend on order or repetition,
-/// so their terms are sorted and deduplicated. With the schema of `self`, what it demands counts as given: the form is then
-/// that of the expression on objects which the schema accepts.
+/// The normal form of an expression, as text. The result of `&&` and `||` doesn't depend on order or repetition, so their operands
+/// are sorted and deduplicated. With the schema of `self`, its requirements are assumed to hold: the form is then only valid for
+/// objects that the schema accepts.
 pub fn normal(expr: &Expr, schema: Option<&Shape>) -> String {
     NormalWriter { schema, given: true, bound: vec![] }.write(expr, false)
 }
@@ -27,21 +28,21 @@ fn truth(value: bool) -> String {
 /// Writes expressions in normal form.
 #[derive(Default)]
 pub struct NormalWriter<'s> {
-    /// What `self` is.
+    /// The schema of `self`.
     schema: Option<&'s Shape>,
-    /// Whether what it demands counts as given.
+    /// Whether the schema's requirements are assumed to hold.
     given: bool,
-    /// Iteration variables in scope, and what they are; the n-th is written `$n`.
+    /// Iteration variables in scope, with their schemas; the n-th is written `$n`.
     bound: Vec<(String, Option<&'s Shape>)>,
 }
 
 impl<'s> NormalWriter<'s> {
-    /// A writer that knows the types of fields, and nothing else of the schema.
+    /// A writer that only uses the types of fields from the schema.
     pub fn typed(schema: &'s Shape) -> Self {
         NormalWriter { schema: Some(schema), ..NormalWriter::default() }
     }
 
-    /// The result of `work` with the names of a fold in scope, and how many names were in scope before.
+    /// Runs `work` with the variables of a fold in scope, and also returns how many were in scope before.
     pub fn inside<T>(&mut self, fold: &Comprehension, work: impl FnOnce(&mut Self) -> T) -> (usize, T) {
         let depth = self.bound.len();
         let names = [Some(&fold.accu), Some(&fold.var), fold.var2.as_ref()];
@@ -51,7 +52,7 @@ impl<'s> NormalWriter<'s> {
         (depth, result)
     }
 
-    /// `expr`, or its negation.
+    /// Writes `expr` or its negation.
     pub fn write(&mut self, e: &Expr, negated: bool) -> String {
         if let ExprKind::Call(call) = &e.kind
             && let Some(text) = self.logic(call, negated)
@@ -93,7 +94,7 @@ impl<'s> NormalWriter<'s> {
         }
     }
 
-    /// `&&`, `||`, `!` and comparisons, with a negation drawn inwards: CEL's logic of errors allows it.
+    /// Writes `&&`, `||`, `!` and comparisons, with negations pushed inwards, which CEL's error semantics allow.
     fn logic(&mut self, call: &Call, negated: bool) -> Option<String> {
         match (&*call.function, call.args.as_slice()) {
             ("!_", [a]) => Some(self.write(a, !negated)),
@@ -103,7 +104,7 @@ impl<'s> NormalWriter<'s> {
                 self.terms(call, &call.function, negated, &mut terms);
                 terms.sort();
                 terms.dedup();
-                // What is given says nothing, and what is refused decides, whatever fails beside it.
+                // A term that always holds adds nothing, and one that never holds decides the result, whatever else fails.
                 terms.retain(|term| *term != truth(conjunction));
                 if terms.is_empty() || terms.contains(&truth(!conjunction)) {
                     return Some(truth(terms.is_empty() == conjunction));
@@ -140,7 +141,7 @@ impl<'s> NormalWriter<'s> {
     fn call(&mut self, call: &Call) -> String {
         let arguments: Vec<&Expr> = call.target.as_deref().into_iter().chain(&call.args).collect();
         let mut args: Vec<String> = arguments.iter().map(|arg| self.write(arg, false)).collect();
-        // Each part is written once: rules may be nested deeply.
+        // Each part is written once, because rules may be deeply nested.
         if let ("_?_:_", [condition, yes, no]) = (&*call.function, args.as_slice()) {
             match condition {
                 known if *known == truth(true) => return yes.clone(),
@@ -157,7 +158,7 @@ impl<'s> NormalWriter<'s> {
         if function != call.function || (sum && !args.is_sorted()) {
             args.reverse();
         }
-        // `x in ['a', 'b']` doesn't depend on the order of constants.
+        // `x in ['a', 'b']` doesn't depend on the order of the constants.
         if let ("@in", [_, list]) = (function, arguments.as_slice())
             && let ExprKind::List(list) = &list.kind
             && list.items.iter().all(is_scalar)
@@ -169,7 +170,7 @@ impl<'s> NormalWriter<'s> {
             args.pop();
             args.push(format!("[{}]", items.join(" ")));
         }
-        // `size(x)` and `x.size()` are one function; so are both forms of `matches`.
+        // `size(x)` and `x.size()` are the same function; so are both forms of `matches`.
         let member = call.target.is_some() && !matches!(function, "size" | "matches");
         format!("({}{function} {})", if member { "." } else { "" }, args.join(" "))
     }
@@ -190,14 +191,14 @@ impl<'s> NormalWriter<'s> {
         format!("(fold{} {range} {init} {condition} {step} {result})", 1 + usize::from(c.var2.is_some()))
     }
 
-    /// Whether `a == b` is `b == a`. Lists compare by the rules of the left side (a set knows no order), so one of the two must be
-    /// neither a list nor hold any, or both be of one sort: a part of `self` and the same part of `oldSelf`.
+    /// Whether `a == b` equals `b == a`. Lists are compared by the rules of the left side (a set has no order), so one of the two
+    /// must not be or contain a list, or both must be of one kind: a part of `self` and the same part of `oldSelf`.
     fn commutes(&self, a: &Expr, b: &Expr) -> bool {
         let part = |e| self.part(e).filter(|(root, _)| !self.bound.iter().any(|(bound, _)| bound == root)).map(|(_, fields)| fields);
         self.is_plain(a) || self.is_plain(b) || matches!((part(a), part(b)), (Some(a), Some(b)) if a == b)
     }
 
-    /// Whether an expression is a text, a number or a truth, by its form or by the schema.
+    /// Whether an expression is a string, number or boolean, by its form or by the schema.
     fn is_plain(&self, e: &Expr) -> bool {
         match &e.kind {
             ExprKind::Literal(_) => true,
@@ -222,11 +223,11 @@ impl<'s> NormalWriter<'s> {
         }
     }
 
-    /// Whether a number may come out as NaN, which is neither below nor above any other.
+    /// Whether a number may be NaN, which is neither below nor above any other.
     pub(crate) fn may_be_nan(&self, e: &Expr) -> bool {
         let ExprKind::Call(call) = &e.kind else { return false };
         match &*call.function {
-            // Both sides are of one type, and what is computed from integers is one.
+            // Both sides have the same type, and arithmetic on integers gives an integer.
             "_+_" | "_-_" | "_*_" | "_/_" => !call.args.iter().any(|arg| self.is_integer(arg)),
             "-_" | "_?_:_" => call.args.iter().any(|arg| self.may_be_nan(arg)),
             "_[_]" => !call.args.first().is_some_and(|list| matches!(list.kind, ExprKind::Ident(_) | ExprKind::Select(_))),
@@ -257,7 +258,7 @@ impl<'s> NormalWriter<'s> {
         shape.ty.filter(|_| !shape.int_or_string)
     }
 
-    /// A name and the fields that are selected from it.
+    /// A variable and the fields that are selected from it.
     fn part<'e>(&self, e: &'e Expr) -> Option<(&'e str, Vec<&'e str>)> {
         match &e.kind {
             ExprKind::Ident(name) => Some((name, vec![])),
@@ -270,7 +271,7 @@ impl<'s> NormalWriter<'s> {
         }
     }
 
-    /// Whether every value that the schema accepts has this field, and all that leads to it.
+    /// Whether every value that the schema accepts has this field, and everything that leads to it.
     fn is_given(&self, operand: &Expr, field: &str) -> bool {
         let Some(shape) = self.shape(operand).filter(|_| self.given) else { return false };
         let name = name::unescape(field).unwrap_or_else(|| field.to_string());
@@ -282,7 +283,7 @@ impl<'s> NormalWriter<'s> {
             }
     }
 
-    /// What the schema says of a part of `self`, where there is one.
+    /// The schema of a part of `self`, if there is one.
     fn shape(&self, e: &Expr) -> Option<&'s Shape> {
         match &e.kind {
             ExprKind::Ident(name) => match self.bound.iter().rev().find(|(bound, _)| bound == name) {
@@ -298,10 +299,10 @@ impl<'s> NormalWriter<'s> {
     }
 }
 
-/// Functions that give an integer, whatever they are given.
+/// Functions that always return an integer.
 const INTEGERS: [&str; 5] = ["size", "int", "uint", "indexOf", "lastIndexOf"];
 
-/// Functions and operators that give a text, a number or a truth, whatever they are given.
+/// Functions and operators that always return a string, number or boolean.
 const PLAIN: [&str; 36] = [
     "_==_",
     "_!=_",
@@ -388,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_demanded_is_given() {
+    fn required_fields_are_assumed_to_exist() {
         let text = serde_json::json!({"type": "string"});
         let open = serde_json::json!({"type": "string", "nullable": true});
         let item =
@@ -400,10 +401,10 @@ mod tests {
         assert_eq!(every("!has(x.kind) || x.kind == 'a'"), every("x.kind == 'a'"));
         assert_eq!(every("has(x.kind) ? x.kind == 'a' : false"), every("x.kind == 'a'"));
         assert_eq!(every("has(x.kind)"), every("true"));
-        // optional, or there without a value
+        // The field is optional, or may be null.
         assert_ne!(every("has(x.name) && x.name == 'a'"), every("x.name == 'a'"));
         assert_ne!(every("has(x.note) && x.note == 'a'"), every("x.note == 'a'"));
-        // a part of something that may be absent, or null
+        // A part of something that may be absent or null.
         let inner = serde_json::json!({"type": "object", "required": ["y"], "properties": {"y": text}});
         let outer = serde_json::json!({"type": "object", "properties": {"x": inner}});
         let form = |source: &str, shape: &Shape| normal(&parse(source).unwrap(), Some(shape));
@@ -412,15 +413,15 @@ mod tests {
         let nulls = serde_json::json!({"type": "array", "items": {"type": "object", "nullable": true, "required": ["y"], "properties": {"y": text}}});
         let shape = crate::testing::shape(&nulls);
         assert_ne!(form("self.all(i, has(i.y))", &shape), form("self.all(i, true)", &shape));
-        // another variable of that name
+        // Another variable with that name.
         assert_ne!(form("[{'kind': 1}].all(x, has(x.kind))", &shape), form("[{'kind': 1}].all(x, true)", &shape));
     }
 
     #[test]
-    fn meaning_does() {
+    fn meaning_matters() {
         for (a, b) in [
             ("self.a > 1", "self.a >= 1"),
-            // lists, for all that is known
+            // These may be lists.
             ("self.a == self.b", "self.b == self.a"),
             ("self.all(self, self.a == oldSelf.a)", "self.all(self, oldSelf.a == self.a)"),
             ("self.a + self.b == 1", "self.b + self.a == 1"),

@@ -1,10 +1,9 @@
-//! Tokens → expression tree, by CEL's grammar with optional syntax, as cel-go reads it.
+//! Parses tokens into a syntax tree, by CEL's grammar with optional syntax, like cel-go.
 //!
-//! Comes in: the text of an expression. Goes out: its tree with macros expanded, or the first syntax error.
+//! Returns the tree with macros expanded, or the first syntax error.
 //!
-//! Why not the parser of the `cel` crate: it reads `!!x` as `!x` and `--x` as `-x`, refuses `'''it's'''`, takes
-//! reserved words and back-quoted names that the server refuses, and needs 100 µs for a rule. The tests compare this one with
-//! it.
+//! The parser of the `cel` crate isn't used, because it reads `!!x` as `!x` and `--x` as `-x`, refuses `'''it's'''`, accepts
+//! reserved words and back-quoted names that the server refuses, and needs 100 µs per rule. The tests compare this parser with it.
 
 use std::sync::Arc;
 
@@ -17,12 +16,11 @@ use super::name;
 use super::nesting;
 use crate::go::bounded_cache::BoundedCache;
 
-/// cel-go stops at this many nested selections, indexes, method calls, conditionals and binary operators other than
-/// `&&` and `||`.
+/// cel-go's limit for nested selections, indexes, method calls, conditionals and binary operators other than `&&` and `||`.
 const CEL_GO_HEIGHT: usize = 250;
-/// Nesting that we follow: far above real rules (under 20), low enough for any thread's stack.
+/// The nesting that we support: far above real rules (under 20), low enough for any thread's stack.
 const OUR_DEPTH: usize = 80;
-/// Nodes of one expression after expansion; real rules have hundreds.
+/// The maximum number of nodes after expansion; real rules have hundreds.
 const MAX_NODES: u32 = 50_000;
 /// cel-go refuses longer sources.
 const MAX_CODE_POINTS: usize = 100_000;
@@ -34,7 +32,7 @@ pub struct SyntaxError {
     /// Byte offset in the source.
     pub at: usize,
     pub message: String,
-    /// Nested deeper than we follow, so nothing is known about it.
+    /// Nested deeper than we support, so nothing is known about it.
     pub too_deep: bool,
 }
 
@@ -44,14 +42,14 @@ impl SyntaxError {
     }
 }
 
-/// Bytes of expressions that a thread remembers.
+/// How many bytes of expressions a thread caches.
 const REMEMBERED: usize = 1 << 16;
 
 thread_local! {
     static KNOWN: BoundedCache<String, Result<Arc<Expr>, SyntaxError>> = BoundedCache::new(REMEMBERED);
 }
 
-/// Reads one expression, or finds it among those that this thread has read.
+/// Parses an expression, or finds it among those that this thread has cached.
 pub fn read(source: &str) -> Result<Arc<Expr>, SyntaxError> {
     KNOWN.with(|known| known.get(source, |_| source.len(), || parse(source).map(Arc::new)))
 }
@@ -76,30 +74,31 @@ pub fn parse(source: &str) -> Result<Expr, SyntaxError> {
 
 pub(super) struct Parser {
     tokens: Vec<(Token, usize)>,
-    /// For each opening parenthesis the number of the token that closes it.
+    /// For each opening parenthesis, the index of the token that closes it.
     closing: Vec<Option<usize>>,
     next: usize,
     ids: u32,
-    /// How many whole expressions are open around the current token.
+    /// How many whole expressions enclose the current token.
     depth: usize,
-    /// The height of the part read last, as cel-go counts it: what macros make of it is not counted.
+    /// The height of the part parsed last, as cel-go counts it, ignoring macro expansion.
     height: usize,
 }
 
 type Parsed = Result<Expr, SyntaxError>;
 
-/// A choice whose last branch is being read.
+/// A conditional whose last branch is being parsed.
 struct Choice {
     at: usize,
     condition: Expr,
     yes: Expr,
-    /// Of the higher of both.
+    /// The larger height of the condition and the first branch.
     height: usize,
-    /// Around it.
+    /// The parentheses around it.
     parentheses: usize,
 }
 
-/// For each opening parenthesis the number of the token that closes it, and the most brackets and choices that can be open at once.
+/// For each opening parenthesis the index of the token that closes it, and the most brackets and conditionals that can be open at
+/// once.
 fn closing(tokens: &[(Token, usize)]) -> (Vec<Option<usize>>, usize) {
     let mut closing = vec![None; tokens.len()];
     let (mut open, mut choices, mut most) = (vec![], 0, 0);
@@ -119,7 +118,7 @@ fn closing(tokens: &[(Token, usize)]) -> (Vec<Option<usize>>, usize) {
     (closing, most + choices)
 }
 
-/// Operators between two operands, by how tightly they bind.
+/// Binary operators, by precedence.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Relation,
@@ -154,7 +153,7 @@ impl Parser {
         self.tokens.get(self.next).map_or(0, |t| t.1)
     }
 
-    /// A name; no token is looked at again once it is read.
+    /// Takes a name; no token is read twice.
     fn ident(&mut self) -> Result<String, SyntaxError> {
         let Some((Token::Ident(name), _)) = self.tokens.get_mut(self.next) else { return Err(self.unexpected()) };
         self.next += 1;
@@ -187,7 +186,7 @@ impl Parser {
         SyntaxError::new(self.at(), format!("unexpected {found}"))
     }
 
-    /// A node with a new number.
+    /// Creates a node with a new number.
     pub(super) fn node(&mut self, at: usize, kind: ExprKind) -> Expr {
         self.ids += 1;
         Expr { id: self.ids, at, kind }
@@ -197,7 +196,7 @@ impl Parser {
         self.node(at, ExprKind::Call(Call { function: function.into(), target: None, args }))
     }
 
-    /// Refuses to let macros grow an expression without end.
+    /// Refuses macros that expand an expression too far.
     pub(super) fn check_size(&self, at: usize) -> Result<(), SyntaxError> {
         if self.ids > MAX_NODES {
             return Err(SyntaxError { at, message: "too large to be followed".into(), too_deep: true });
@@ -205,7 +204,7 @@ impl Parser {
         Ok(())
     }
 
-    /// One more level on top of the higher of what was read last and `other`.
+    /// Adds a level on top of the higher of the last part and `other`.
     fn rise(&mut self, other: usize) -> Result<(), SyntaxError> {
         self.height = self.height.max(other) + 1;
         if self.height > CEL_GO_HEIGHT {
@@ -214,8 +213,8 @@ impl Parser {
         Ok(())
     }
 
-    /// A whole expression. Choices in the last branch of choices and parentheses around all of it take no recursion: whoever
-    /// generates rules nests these.
+    /// Parses a whole expression. Conditionals in the last branch of conditionals, and parentheses around the whole, don't use
+    /// recursion, because generated rules nest these.
     fn expr(&mut self) -> Parsed {
         self.depth += 1;
         if self.depth > OUR_DEPTH {
@@ -246,7 +245,7 @@ impl Parser {
         Ok(result)
     }
 
-    /// Reads the parentheses that enclose the whole expression that comes next, and says how many they are.
+    /// Consumes the parentheses that enclose the whole next expression, and returns their number.
     fn parentheses_around(&mut self) -> usize {
         let first = self.next;
         while self.sees("(")
@@ -262,7 +261,7 @@ impl Parser {
         (0..parentheses).try_for_each(|_| self.expect(")"))
     }
 
-    /// An expression beside others: `highest` becomes the height of the highest of them.
+    /// Parses an expression next to others; `highest` becomes the maximum height.
     fn expr_beside(&mut self, highest: &mut usize) -> Parsed {
         let expr = self.expr()?;
         *highest = self.height.max(*highest);
@@ -270,7 +269,7 @@ impl Parser {
         Ok(expr)
     }
 
-    /// Terms joined by `||`, each of them terms joined by `&&`.
+    /// Parses operands of `||`, each of them operands of `&&`.
     fn logical(&mut self, sign: &'static str, operator: &'static str) -> Parsed {
         let term = |parser: &mut Self| if sign == "||" { parser.logical("&&", "_&&_") } else { parser.operands(Level::Relation) };
         let first = term(self)?;
@@ -293,7 +292,7 @@ impl Parser {
         Ok(self.balance(terms, &places, operator))
     }
 
-    /// A balanced tree, so that a chain of a thousand terms doesn't become a thousand levels.
+    /// Builds a balanced tree, so that a chain of a thousand operands doesn't become a thousand levels deep.
     fn balance(&mut self, mut terms: Vec<Expr>, places: &[usize], operator: &'static str) -> Expr {
         if terms.len() < 2 {
             return terms.pop().unwrap_or_else(|| self.node(0, ExprKind::Literal(Literal::Null)));
@@ -307,7 +306,7 @@ impl Parser {
         self.call(at, operator, vec![left, right])
     }
 
-    /// Operands of one level, joined from left to right.
+    /// Parses operands of one precedence level, joined from left to right.
     fn operands(&mut self, level: Level) -> Parsed {
         let operand = |parser: &mut Self| match level {
             Level::Relation => parser.operands(Level::Sum),
@@ -341,7 +340,7 @@ impl Parser {
                 count += 1;
             }
             let operand = self.member()?;
-            // Pairs cancel out: cel-go's parser drops them.
+            // Pairs cancel out, because cel-go's parser drops them.
             return Ok(if count % 2 == 0 { operand } else { self.call(at, operator, vec![operand]) });
         }
         self.member()
@@ -387,7 +386,7 @@ impl Parser {
         Ok(self.call(at, operator, vec![operand, index]))
     }
 
-    /// The arguments of a call, and its closing parenthesis.
+    /// Parses the arguments of a call, and its closing parenthesis.
     fn arguments(&mut self) -> Result<Vec<Expr>, SyntaxError> {
         let (mut args, mut highest) = (vec![], 0);
         if self.eat(")") {
@@ -461,7 +460,7 @@ impl Parser {
         Ok(self.node(at, ExprKind::Map(entries)))
     }
 
-    /// An identifier, a call of a function, or a message `a.b{…}`.
+    /// Parses an identifier, a function call, or a message `a.b{…}`.
     fn name(&mut self, at: usize) -> Parsed {
         let leading_dot = self.eat(".");
         let ident = self.ident()?;
@@ -474,7 +473,7 @@ impl Parser {
         let open = self.at();
         if self.eat("(") {
             let args = self.arguments()?;
-            // Macros are found by their plain name.
+            // Macros are recognised by their plain name.
             if leading_dot && ident == "has" {
                 return Ok(self.node(open, ExprKind::Call(Call { function: ident.into(), target: None, args })));
             }
@@ -484,7 +483,7 @@ impl Parser {
         Ok(self.node(at, ExprKind::Ident(name)))
     }
 
-    /// `first.b.c{field: value}`, if the tokens ahead have that form.
+    /// Parses `first.b.c{field: value}`, if the next tokens have that form.
     fn message(&mut self, at: usize, first: &str) -> Result<Option<Expr>, SyntaxError> {
         let ahead = self.tokens.get(self.next..).unwrap_or_default();
         let parts = ahead.chunks_exact(2).map_while(|pair| match pair {

@@ -1,6 +1,6 @@
-//! What an expression looks at.
+//! Finds what an expression reads.
 //!
-//! Comes in: the text of an expression. Goes out: its fields and constants, to build objects around.
+//! The fields and constants of an expression are used to build objects around them.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use super::name;
 use super::parse::parse;
 use crate::model::FieldPath;
 
-/// What an expression looks at.
+/// What an expression reads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reads {
-    /// Fields below `self`, and below `oldSelf`, that the expression reads, tests or iterates over.
+    /// Fields below `self` and `oldSelf` that the expression reads, tests or iterates over.
     pub fields: Vec<FieldPath>,
     pub old_fields: Vec<FieldPath>,
     pub strings: Vec<String>,
     pub ints: Vec<i64>,
     pub doubles: Vec<f64>,
-    /// Fields and the constants they meet in a call: `self.a.b < 3` gives (`a.b`, `_<_`, 3).
+    /// Fields and the constants they are used with in a call: `self.a.b < 3` gives (`a.b`, `_<_`, 3).
     pub meetings: Vec<(FieldPath, String, Literal)>,
 }
 
-/// The fields and constants of an expression; nothing if it doesn't parse.
+/// The fields and constants of an expression; empty if it doesn't parse.
 pub fn reads(source: &str) -> Reads {
     let mut reader = Reader { reads: Reads::default(), scope: BTreeMap::new() };
     if let Ok(expr) = parse(source) {
@@ -49,7 +49,7 @@ struct Place {
 
 struct Reader {
     reads: Reads,
-    /// What iteration variables stand for.
+    /// What iteration variables refer to.
     scope: BTreeMap<String, Vec<Option<Place>>>,
 }
 
@@ -90,7 +90,7 @@ impl Reader {
 
     fn fold(&mut self, c: &Comprehension) {
         self.visit(&c.range);
-        // A fold over nothing names a value.
+        // A fold over an empty list binds a value.
         let bound = self.place(&c.init).filter(|_| c.accu != ACCU);
         let bind = c.accu != ACCU;
         if bind {
@@ -116,7 +116,7 @@ impl Reader {
         }
     }
 
-    /// The field that an expression is, if it is one.
+    /// The field that an expression refers to, if any.
     fn place(&self, e: &Expr) -> Option<Place> {
         match &e.kind {
             ExprKind::Ident(ident) => match (self.scope.get(ident).and_then(|stack| stack.last()), ident.as_str()) {
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_rule_looks_at() {
+    fn fields_and_constants_are_found() {
         let found = reads("self.items.all(x, x.__namespace__ == 'a' && x.port in [80, 443]) && oldSelf.?mode.orValue('on') != self.mode");
         let shown = |paths: &[FieldPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(shown(&found.fields), ["", "items", "items[]", "items[].namespace", "items[].port", "mode"]);

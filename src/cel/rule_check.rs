@@ -1,6 +1,6 @@
-//! Compiles and costs all rules of one version's schema as the server does.
+//! Compiles and costs all rules of a version's schema, like the server.
 //!
-//! The [`Shape`] of the schema's root comes in; each rule's programs, cost and the errors that the server would report go out.
+//! For the [`Shape`] of the schema's root, returns each rule's programs, cost and the errors that the server would report.
 
 use std::collections::HashSet;
 
@@ -17,12 +17,12 @@ use super::decl::MAX_REQUEST;
 use super::eval::Program;
 use super::site::{Site, sites};
 
-/// The most that one rule may cost, times the number of times it can run.
+/// The maximum cost of a rule, multiplied by how often it can run.
 pub const RULE_LIMIT: u64 = 10_000_000;
-/// The most that all rules of a version may cost together.
+/// The maximum total cost of all rules of a version.
 pub const TOTAL_LIMIT: u64 = 100_000_000;
 
-/// The texts of the expressions in the CRD that is stored: on an update the server compiles them with all that it has.
+/// The texts of the expressions in the stored CRD: on update, the server compiles them with its newest environment.
 #[derive(Debug, Clone, Default)]
 pub struct StoredExpressions {
     pub rules: HashSet<String>,
@@ -39,7 +39,7 @@ impl StoredExpressions {
     }
 }
 
-/// Something for which the server refuses a CRD with this rule.
+/// A reason why the server refuses a CRD with this rule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CelRuleError {
     /// Once for all rules of a node.
@@ -59,19 +59,19 @@ pub enum CelRuleError {
     MessageCost { cost: u64 },
 }
 
-/// One rule with its programs, its cost and what is wrong with it.
+/// A rule with its programs, its cost and its errors.
 #[derive(Clone, Debug)]
 pub struct CheckedRule<'s> {
-    /// Position among the rules of its node.
+    /// Its index among the rules of its node.
     pub index: usize,
     pub rule: &'s CelRule,
     pub program: Option<Program>,
     pub message: Option<Program>,
-    /// Estimated cost of one run, and of all runs on one object.
+    /// The estimated cost of one run, and of all runs on one object.
     pub cost_once: u64,
     pub cost: u64,
     pub message_cost: u64,
-    /// What the costs depended on. Whoever compares them with a limit knows whether that matters.
+    /// The features that the costs depended on. The code that compares the costs with a limit knows whether that matters.
     pub asked: QueriedFeatures,
     pub errors: Vec<CelRuleError>,
 }
@@ -83,7 +83,7 @@ pub struct CheckedSite<'s> {
     pub rules: Vec<CheckedRule<'s>>,
 }
 
-/// Compiles and costs all rules of the schema whose root is `root`. Their form was checked when the schema was read.
+/// Compiles and costs all rules of the schema with this root. Their structure was checked when the schema was read.
 pub fn check_rules<'s>(root: &'s Shape, stored: &StoredExpressions) -> Vec<CheckedSite<'s>> {
     let sites = sites(root).into_iter();
     sites
@@ -124,7 +124,7 @@ fn check_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule, stored: &Sto
     match compile(&rule.rule, Purpose::Rule) {
         Ok(program) => checked.take_program(site, program),
         Err(problem) => {
-            // Of a rule that doesn't compile the server doesn't know that it uses `oldSelf`.
+            // For a rule that doesn't compile, the server doesn't know that it uses `oldSelf`.
             let unused = rule.optional_old_self.is_some() && matches!(problem, CompileError::Refused { .. });
             checked.errors.push(CelRuleError::Rule(problem));
             checked.errors.extend(unused.then_some(CelRuleError::OptionalOldSelfUnused));
@@ -153,7 +153,7 @@ impl CheckedRule<'_> {
         cost
     }
 
-    /// What it costs on another server that compiles it as well: the rule by all its runs, and its message.
+    /// The costs on another server that also compiles it: of all runs of the rule, and of its message.
     pub fn costs_on(&self, site: &Site<'_>, kubernetes: Minor) -> (u64, u64) {
         let cost = |program: &Option<Program>| {
             let program = program.as_ref();

@@ -1,4 +1,4 @@
-//! Where rules stand: every node of a schema that has some, with all that judging them takes.
+//! Finds every node of a schema that has rules, with everything needed to judge them.
 
 use std::sync::Arc;
 
@@ -14,13 +14,14 @@ pub struct Site<'s> {
     pub path: FieldPath,
     pub shape: &'s Shape,
     pub decl: Arc<Decl>,
-    /// Whether the server finds no type for the node, or for one around it that it asks first: its rules are refused unread.
+    /// Whether the server finds no type for the node, or for one of its parents that it checks first, and therefore refuses its
+    /// rules without compiling them.
     pub untyped: bool,
     /// How often the node can occur in one object, if the lists and maps around it are bounded.
     pub occurrences: Option<u64>,
-    /// Lists and maps around it, outermost first.
+    /// The lists and maps around it, outermost first.
     pub around: Vec<Container>,
-    /// The list whose items can't be matched between updates, so that `oldSelf` means nothing below it.
+    /// The list whose items can't be matched between updates, so that `oldSelf` can't be used below it.
     pub uncorrelated: Option<FieldPath>,
 }
 
@@ -53,19 +54,19 @@ struct Walk<'w, 's> {
     uncorrelated: Option<FieldPath>,
 }
 
-/// What the nodes around one made of it: rules see a node as the outermost node with rules does.
+/// The declaration of a node from its parents: rules see a node like the outermost node with rules does.
 enum Around<'d> {
-    /// None of them has rules.
+    /// No parent has rules.
     Unruled,
-    /// They have, and don't see this node.
+    /// A parent has rules, but doesn't see this node.
     Unseen,
     Seen(&'d Arc<Decl>),
-    /// One of them has no type.
+    /// A parent has no type.
     Broken,
 }
 
 impl<'d> Around<'d> {
-    /// The same for a node below this one.
+    /// The same for a child of this node.
     fn below(&self, seen: impl Fn(&'d Decl) -> Option<&'d Arc<Decl>>) -> Around<'d> {
         match self {
             Around::Unruled => Around::Unruled,
@@ -133,7 +134,8 @@ impl<'s> Walk<'_, 's> {
         self.around.pop();
     }
 
-    /// The node as what is below it multiplies by. Only the type says which bound counts; where none does, there is one of each.
+    /// The container by which everything below is multiplied. Only the type decides which bound counts; without one, the factor is
+    /// one.
     fn container(&self, shape: &Shape) -> Container {
         let max = match shape.ty {
             Some(Type::Array) => shape.item_count.max,
@@ -144,7 +146,7 @@ impl<'s> Walk<'_, 's> {
     }
 }
 
-/// Whether the server multiplies even by a node whose `properties` it goes through: it asks for the type alone.
+/// Whether the server multiplies even for a node whose `properties` it visits, because it only looks at the type.
 fn repeats(shape: &Shape) -> bool {
     match shape.ty {
         Some(Type::Array) => true,

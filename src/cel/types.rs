@@ -1,4 +1,4 @@
-//! CEL types, and how they are written.
+//! CEL types, and their notation.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ pub enum CelType {
     List(Arc<CelType>),
     Map(Arc<CelType>, Arc<CelType>),
     Optional(Arc<CelType>),
-    /// The type of a type: `type(x)`, or the word `string`.
+    /// The type of a type: `type(x)`, or the name `string`.
     Type(Option<Arc<CelType>>),
-    /// An object: a node of the schema, or one of Kubernetes' own objects.
+    /// An object: a node of the schema, or one of Kubernetes' own types.
     Struct(Arc<str>),
-    /// A value that only functions can look into (`net.IP`).
+    /// A value that only functions can access (`net.IP`).
     Opaque(&'static str),
-    /// A type still to be found out.
+    /// A type that is still to be inferred.
     Param(usize),
 }
 
@@ -44,7 +44,7 @@ impl CelType {
         CelType::Optional(Arc::new(inner))
     }
 
-    /// Whether it is not made of other types.
+    /// Whether it has no type parameters.
     pub fn is_plain(&self) -> bool {
         !matches!(self, CelType::List(_) | CelType::Map(..) | CelType::Optional(_) | CelType::Type(Some(_)) | CelType::Param(_))
     }
@@ -53,7 +53,7 @@ impl CelType {
         matches!(self, CelType::Dyn | CelType::Error)
     }
 
-    /// What an optional holds, and whether it was one.
+    /// The value type of an optional, and whether this is an optional.
     pub fn unwrap_optional(&self) -> (CelType, bool) {
         match self {
             CelType::Optional(inner) => ((**inner).clone(), true),
@@ -69,7 +69,7 @@ impl CelType {
         }
     }
 
-    /// Whether the type has more than `limit` parts. Parts that are shared count each time, so this stops early.
+    /// Whether the type has more than `limit` parts. Shared parts count each time, so this stops early.
     pub fn larger_than(&self, limit: usize) -> bool {
         fn count(t: &CelType, left: &mut usize) -> bool {
             match left.checked_sub(1) {
@@ -81,7 +81,7 @@ impl CelType {
         !count(self, &mut limit.clone())
     }
 
-    /// Equal with type parameters taken as one; nothing is left to find out when this is asked.
+    /// Whether two types are equal, treating all type parameters as one; nothing is left to infer at this point.
     pub fn equivalent(&self, other: &CelType) -> bool {
         match (self, other) {
             (CelType::Param(_), CelType::Param(_)) => true,

@@ -1,4 +1,4 @@
-//! Type parameters and the types that replace them: cel-go's assignability, with an undo log instead of copies.
+//! Type inference: cel-go's assignability, with an undo log instead of copies.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use super::types::CelType;
 #[derive(Default)]
 pub struct Substitution {
     bound: Vec<Option<CelType>>,
-    /// Earlier values of what was bound, newest last, for [`Substitution::undo`].
+    /// Earlier values of bound parameters, newest last, for [`Substitution::undo`].
     log: Vec<(usize, Option<CelType>)>,
 }
 
-/// A state to come back to.
+/// A state to return to.
 #[derive(Clone, Copy)]
 pub struct Mark(usize);
 
 impl Substitution {
-    /// A parameter that nothing is known about.
+    /// A new type parameter.
     pub fn fresh(&mut self) -> CelType {
         self.bound.push(None);
         CelType::Param(self.bound.len() - 1)
@@ -50,7 +50,7 @@ impl Substitution {
         }
     }
 
-    /// `t` with what is known filled in; what isn't becomes `dyn` if `to_dyn`.
+    /// `t` with known parameters replaced; unknown ones become `dyn` if `to_dyn`.
     pub fn apply(&self, t: &CelType, to_dyn: bool) -> CelType {
         if t.is_plain() {
             return t.clone();
@@ -69,7 +69,7 @@ impl Substitution {
         }
     }
 
-    /// Whether each of `from` fits the one of `to` beside it; what that teaches is kept only if all fit.
+    /// Whether each type of `from` is assignable to the corresponding one of `to`; inferred types are kept only if all are.
     pub fn assignable_all(&mut self, from: &[CelType], to: &[CelType]) -> bool {
         let mark = self.mark();
         let fits = from.len() == to.len() && from.iter().zip(to).all(|(a, b)| self.fits(a, b));
@@ -105,7 +105,7 @@ impl Substitution {
         }
     }
 
-    /// Whether the parameter `param` can stand for `t`, and whether something was known about it before.
+    /// Whether `t` can be substituted for the parameter `param`, and whether something was known about it before.
     fn substitute(&mut self, t: &CelType, param: &CelType) -> (bool, bool) {
         if t == param {
             return (true, true);
@@ -138,11 +138,11 @@ impl Substitution {
         if let CelType::Param(_) = t {
             return self.find(t).is_some_and(|bound| self.occurs(param, bound));
         }
-        // `type(T)` is not looked into: cel-go doesn't either.
+        // `type(T)` isn't searched, like in cel-go.
         !matches!(t, CelType::Type(_)) && t.parameters().iter().any(|p| self.occurs(param, p))
     }
 
-    /// The type of elements of which some have type `a` and some `b`, or `None` if they don't mix.
+    /// The common type of elements of type `a` and `b`, or `None` if they don't mix.
     pub fn join(&mut self, a: Option<CelType>, b: CelType) -> Option<CelType> {
         let Some(a) = a else { return Some(b) };
         if self.assignable(&a, &b) { Some(if less_specific(&a, &b) { a } else { b }) } else { None }
@@ -153,7 +153,7 @@ fn nullable(t: &CelType) -> bool {
     matches!(t, CelType::Null | CelType::Struct(_) | CelType::Opaque(_) | CelType::Optional(_) | CelType::Duration | CelType::Timestamp)
 }
 
-/// Whether `a` says the same as `b`, or less.
+/// Whether `a` is equally or less specific than `b`.
 fn less_specific(a: &CelType, b: &CelType) -> bool {
     if matches!(a, CelType::Dyn | CelType::Param(_)) {
         return true;

@@ -29,7 +29,7 @@ fn judged(rule: &str) -> Result<CheckedExpr, CompileError> {
 }
 
 #[test]
-fn what_compiles() {
+fn expressions_that_compile() {
     for rule in [
         "int(string(12)) == 1",
         "int(string(self.s)) == 1",
@@ -168,7 +168,7 @@ fn what_compiles() {
 }
 
 #[test]
-fn what_does_not() {
+fn expressions_that_do_not_compile() {
     for rule in [
         "self.s.includes('a')",
         "self.ls.includes('a')",
@@ -287,7 +287,7 @@ fn what_does_not() {
 }
 
 #[test]
-fn what_is_not_known() {
+fn expressions_that_are_undecided() {
     let rule = "google.protobuf.Int64Value{value: 1} == 1";
     assert!(matches!(judged(rule), Err(CompileError::Unsure { .. })), "{rule}");
 }

@@ -1,4 +1,4 @@
-//! What calls cost: cel-go's table by overload, with Kubernetes' table by function before it.
+//! The cost of calls: cel-go's table by overload, preceded by Kubernetes' table by function.
 
 use super::estimate::Estimate;
 use super::{CallCost, Coster, EntrySize, Node};
@@ -6,12 +6,12 @@ use crate::cel::ast::{Expr, Literal};
 use crate::cel::types::CelType;
 use crate::model::kubernetes::Feature;
 
-/// Walking through one character.
+/// The cost of traversing one character.
 const TRAVERSAL: f64 = 0.1;
-/// A character of a pattern, for each character of the text.
+/// The cost of a pattern character per character of text.
 const REGEX: f64 = 0.25;
 const LIST_CREATION: u64 = 10;
-/// The longest pattern behind a named format, and the longest name.
+/// The longest pattern of a named format, and the longest name.
 const MAX_FORMAT_REGEX: f64 = 128.0;
 const MAX_FORMAT_NAME: u64 = 64;
 
@@ -41,7 +41,7 @@ impl<'e> Coster<'e> {
         node.size.or_else(|| self.declared_size(&node.path)).unwrap_or(Estimate::UNKNOWN)
     }
 
-    /// Sets and lists of cel-go's own extensions.
+    /// The sets and lists extensions of cel-go.
     fn extension(&self, overload: &str, target: Option<&Node<'e>>, args: Args<'_, 'e>) -> Option<CallCost> {
         if let ("list_sets_contains_list" | "list_sets_intersects_list" | "list_sets_equivalent_list", [a, b]) = (overload, args) {
             let factor = if overload == "list_sets_equivalent_list" { 2.0 } else { 1.0 };
@@ -244,12 +244,12 @@ fn sized(cost: Estimate, result: Estimate) -> Option<CallCost> {
     Some(CallCost { cost, result: Some(result) })
 }
 
-/// A call that makes a list, `factor` for each of `size` elements.
+/// A call that creates a list, with a cost of `factor` for each of `size` elements.
 fn allocating(factor: f64, size: Estimate) -> Option<CallCost> {
     sized(size.scale(factor).add(Estimate::fixed(1 + LIST_CREATION)), size)
 }
 
-/// An integer written as an argument; one below zero counts as zero.
+/// An integer literal argument; a negative one counts as zero.
 fn int_value(node: &Node<'_>, otherwise: u64) -> u64 {
     match node.expr.and_then(Expr::literal) {
         Some(Literal::Int(n)) => u64::try_from(*n).unwrap_or(0),
@@ -257,7 +257,7 @@ fn int_value(node: &Node<'_>, otherwise: u64) -> u64 {
     }
 }
 
-/// Equality of Kubernetes' own values.
+/// Equality of Kubernetes' own types.
 fn equality(t: &CelType, right: &Node<'_>) -> Option<CallCost> {
     match t {
         CelType::Opaque(_) => plain(Estimate::fixed(1)),
@@ -274,7 +274,7 @@ fn equality(t: &CelType, right: &Node<'_>) -> Option<CallCost> {
     }
 }
 
-/// The size of `text` after each `old` has become `new`.
+/// The size of `text` after each `old` was replaced with `new`.
 fn replaced(text: Estimate, old: Estimate, new: Estimate) -> Estimate {
     let times = |text: u64, old: u64| (text as f64 / old as f64).ceil() as u64;
     let (longest_count, longest_kept) = if old.min == 0 {

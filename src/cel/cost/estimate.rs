@@ -1,4 +1,4 @@
-//! Ranges of sizes and costs whose arithmetic stops at the largest number.
+//! Ranges of sizes and costs with saturating arithmetic.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
@@ -9,7 +9,7 @@ pub struct Estimate {
 impl Estimate {
     pub const ZERO: Estimate = Estimate { min: 0, max: 0 };
     pub const UNKNOWN: Estimate = Estimate { min: 0, max: u64::MAX };
-    /// The start of a union: every range encloses it.
+    /// The start of a union: every range contains it.
     pub const NONE: Estimate = Estimate { min: u64::MAX, max: 0 };
 
     pub fn fixed(n: u64) -> Estimate {
@@ -35,6 +35,6 @@ impl Estimate {
 }
 
 fn scale(n: u64, factor: f64) -> u64 {
-    // Conversion to u64 stops at the largest number, as cel-go's does.
+    // The conversion to u64 saturates, like in cel-go.
     (n as f64 * factor).ceil() as u64
 }

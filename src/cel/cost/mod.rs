@@ -1,7 +1,7 @@
-//! What a rule may cost at worst, by the server's own estimate.
+//! Estimates the worst-case cost of a rule like the server.
 //!
-//! Comes in: a checked expression and the [`Decl`] of `self`. Goes out: the estimate that the server multiplies by how
-//! often the rule can run and compares with its limits. Follows cel-go's `checker/cost.go`, deviations and all.
+//! The server multiplies this estimate by how often the rule can run and compares it with its limits. Follows cel-go's
+//! `checker/cost.go`, including its quirks.
 
 mod calls;
 mod estimate;
@@ -32,7 +32,7 @@ pub fn cost(checked: &CheckedExpr, decl: &Decl, kubernetes: Server) -> u64 {
     coster.expr(&checked.expr).max
 }
 
-/// Sizes of the keys and values of a list or map.
+/// The sizes of the keys and values of a list or map.
 #[derive(Clone, Copy)]
 struct EntrySize {
     is_list: bool,
@@ -41,7 +41,7 @@ struct EntrySize {
 }
 
 impl Local {
-    /// Where the value of the variable comes from.
+    /// The path of the variable's value.
     fn path(&self) -> Path {
         self.step.map_or_else(|| self.path.clone(), |step| self.path.append(step))
     }
@@ -59,11 +59,11 @@ struct Local {
     path: Path,
     size: Option<Estimate>,
     entry: Option<EntrySize>,
-    /// For servers that don't know elements: the step that is taken each time the variable is read.
+    /// For servers that don't know elements: the step that is added each time the variable is read.
     step: Option<&'static str>,
 }
 
-/// A node as functions see it: where its value comes from, and what its size is known to be.
+/// A node as functions see it: the path of its value, and its known size.
 struct Node<'e> {
     path: Path,
     expr: Option<&'e Expr>,
@@ -80,7 +80,7 @@ struct Coster<'e> {
     checked: &'e CheckedExpr,
     kubernetes: Server,
     decl: &'e Decl,
-    /// By node: the fields that lead to its value.
+    /// By node: the path of its value.
     paths: Learnt<Path>,
     scope: HashMap<&'e str, Vec<Local>>,
     sizes: Learnt<Estimate>,
@@ -98,8 +98,8 @@ impl<'e> Coster<'e> {
         self.kubernetes.has(feature)
     }
 
-    /// Whether the server knows what lists and maps are made of, and what variables hold. Others only know where the elements
-    /// of a declared list are declared. Asked when it first matters: most rules have no variables.
+    /// Whether the server knows the elements of lists and maps, and the values of variables. Others only know elements of declared
+    /// lists. Queried on first use, because most rules have no variables.
     fn knows_elements(&mut self) -> bool {
         match self.known_elements {
             Some(known) => known,
@@ -261,7 +261,7 @@ impl<'e> Coster<'e> {
         sum
     }
 
-    /// A comprehension for a server that follows one variable, and only to where it is declared.
+    /// A comprehension for a server that follows one variable, and only to its declaration.
     fn plain_comprehension(&mut self, e: &'e Expr, c: &'e Comprehension) -> Estimate {
         let mut sum = self.expr(&c.range).add(self.expr(&c.init));
         let step = match self.checked.type_of(&c.range) {
@@ -318,7 +318,7 @@ impl<'e> Coster<'e> {
         Node { path: self.path(e), expr: Some(e), size: self.size(e), t: self.checked.type_of(e) }
     }
 
-    /// The node of a list's elements, known by type and path alone.
+    /// The node of a list's elements, from its type and path alone.
     fn element(&self, list: &Node<'e>) -> Option<Node<'e>> {
         let t = (*list.t.parameters().first()?).clone();
         let path = if list.path.is_empty() { Path::default() } else { list.path.extended("@items") };
@@ -373,7 +373,7 @@ impl<'e> Coster<'e> {
         }
     }
 
-    /// The size that the schema allows for the value at the end of a path. Any variable counts as `self`.
+    /// The maximum size that the schema allows for the value at a path. Any variable counts as `self`.
     fn declared_size(&self, path: &Path) -> Option<Estimate> {
         if path.is_empty() {
             return None;
@@ -383,7 +383,7 @@ impl<'e> Coster<'e> {
             node = match (&**step, &node.kind) {
                 ("@items" | "@values", DeclKind::List { item, .. }) => item,
                 ("@items" | "@values", DeclKind::Map { value }) => value,
-                // Keys of maps have no declared length, which counts as none at all.
+                // Keys of maps have no declared length, which counts as zero.
                 ("@keys", DeclKind::Map { .. }) if i + 1 == path.len() => return Some(Estimate::ZERO),
                 (field, DeclKind::Object(object)) => object.field(field)?.1,
                 _ => return None,
@@ -393,7 +393,7 @@ impl<'e> Coster<'e> {
     }
 }
 
-/// The size of what is written in the expression itself.
+/// The size of a literal in the expression.
 fn written_size(e: &Expr) -> Option<u64> {
     Some(match &e.kind {
         ExprKind::Literal(Literal::String(text)) => text.chars().count() as u64,
@@ -413,7 +413,7 @@ fn is_scalar(t: &CelType) -> bool {
     }
 }
 
-/// A fold over nothing that never steps: how `optMap` and `sortBy` name a value.
+/// Whether a fold is over an empty list and never steps: how `optMap` and `sortBy` bind a value.
 fn is_bind(c: &Comprehension) -> bool {
     let nothing = matches!(&c.range.kind, ExprKind::List(list) if list.items.is_empty());
     nothing && matches!(c.condition.literal(), Some(Literal::Bool(false)))

@@ -1,8 +1,8 @@
-//! The fields that lead from a variable to a value, with the memory of a Go slice.
+//! The fields that lead from a variable to a value, with the memory behaviour of a Go slice.
 //!
-//! cel-go keeps such paths in slices and appends to them. Two paths that grew out of one share its array while there
-//! is room, so the second overwrites the last step of the first, and sizes are then looked up in the wrong place.
-//! Verdicts on cost depend on that, so it is reproduced here.
+//! cel-go keeps such paths in slices and appends to them. Two paths that extend the same one share its array while there is
+//! capacity, so the second overwrites the last step of the first, and sizes are then looked up in the wrong place. Cost verdicts
+//! depend on that, so it is reproduced here.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ impl Path {
         Path { array: Rc::new(RefCell::new(vec![first.into()])), len: 1, capacity: 1 }
     }
 
-    /// Whether it leads away from this variable.
+    /// Whether it starts with this variable.
     pub fn starts_at(&self, name: &str) -> bool {
         self.len > 0 && self.array.borrow().first().is_some_and(|first| &**first == name)
     }
@@ -39,7 +39,7 @@ impl Path {
         self.array.borrow().iter().take(self.len).cloned().collect()
     }
 
-    /// Go's `append`: in place while there is room, else into an array of twice the size.
+    /// Like Go's `append`: in place while there is capacity, otherwise into an array of twice the size.
     pub fn append(&self, step: &str) -> Path {
         if self.len < self.capacity {
             let mut array = self.array.borrow_mut();
@@ -53,7 +53,7 @@ impl Path {
         Path { capacity: (self.capacity * 2).max(1), ..self.extended(step) }
     }
 
-    /// A copy that shares nothing, one step longer.
+    /// An independent copy, one step longer.
     pub fn extended(&self, step: &str) -> Path {
         let mut steps = self.steps();
         steps.push(step.into());
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn siblings_overwrite_each_other_while_there_is_room() {
+    fn siblings_overwrite_each_other_while_there_is_capacity() {
         let item = Path::new("self").append("a").append("@items");
         let (b, c) = (item.append("b"), item.append("c"));
         assert_eq!((shown(&b).as_str(), shown(&c).as_str()), ("self.a.@items.c", "self.a.@items.c"));

@@ -24,7 +24,7 @@ fn string(max: Option<i64>) -> Value {
     json!({"type": "string", "maxLength": max})
 }
 
-/// Estimates known from servers, without bounds and with them.
+/// Estimates known from servers, with and without bounds.
 #[test]
 fn known_estimates() {
     let of = |ty: &str| match ty {
@@ -112,7 +112,7 @@ fn known_estimates_of_nested_nodes() {
     assert_eq!(estimate(&letters, "self.contains('A')"), 2);
 }
 
-/// Estimates that need nothing of the schema.
+/// Estimates that don't depend on the schema.
 #[test]
 fn known_estimates_of_functions() {
     for (expression, expected) in [

@@ -28,7 +28,7 @@ fn sizes_are_the_servers() {
 }
 
 #[test]
-fn what_is_seen() {
+fn visible_fields() {
     let object = json!({"type": "object", "properties": {"metadata": {"type": "object"}, "spec": {"type": "object"},
         "any": {"x-kubernetes-preserve-unknown-fields": true}, "list": {"type": "array", "items": {"x-kubernetes-preserve-unknown-fields": true}}}});
     let root = Decl::of(&shape(&object), true);

@@ -7,7 +7,7 @@ use crate::go::time::Timestamp;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 
-/// A text that isn't one of the type.
+/// The error for a text that can't be converted.
 fn bad<'a>(to: &str) -> Evaluated<'a> {
     let to = match to {
         "duration" => "google.protobuf.Duration",
@@ -64,7 +64,7 @@ fn int<'a>(val: Val<'a>) -> Evaluated<'a> {
     match val {
         Val::Int(_) => Ok(val),
         Val::Uint(u) => i64::try_from(u).map_or_else(|_| overflow("integer"), |i| Ok(Val::Int(i))),
-        // The bounds themselves are not exact as doubles, so they are left out, as in cel-go.
+        // The bounds themselves can't be represented as doubles, so they are excluded, like in cel-go.
         Val::Double(d) if d > i64::MIN as f64 && d < i64::MAX as f64 => Ok(Val::Int(d as i64)),
         Val::Double(_) => overflow("integer"),
         Val::Text(text) => go_int(&text).map_or_else(|| bad("int"), |i| Ok(Val::Int(i))),
@@ -74,7 +74,7 @@ fn int<'a>(val: Val<'a>) -> Evaluated<'a> {
     }
 }
 
-/// Go's `ParseInt(s, 10, 64)`, which takes a sign and digits only.
+/// Like Go's `ParseInt(s, 10, 64)`, which only accepts a sign and digits.
 fn go_int(text: &str) -> Option<i64> {
     text.parse().ok()
 }
@@ -101,7 +101,7 @@ fn double<'a>(val: Val<'a>) -> Evaluated<'a> {
     }
 }
 
-/// Go's `ParseFloat`: out of range is an error, `inf` and `nan` are numbers, and so are `0x1p4` and `1_000`.
+/// Like Go's `ParseFloat`: out of range is an error; `inf`, `nan`, `0x1p4` and `1_000` are numbers.
 fn go_float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let hex = unsigned.get(..2).is_some_and(|prefix| prefix.eq_ignore_ascii_case("0x"));
@@ -113,7 +113,7 @@ fn go_float(text: &str) -> Option<f64> {
     if hex {
         return hex_float(text).filter(|number| number.is_finite());
     }
-    // Only infinity has a sign.
+    // Only infinity may have a sign.
     if text.len() == 4 && text.get(1..).is_some_and(|name| name.eq_ignore_ascii_case("nan")) {
         return None;
     }
@@ -122,7 +122,7 @@ fn go_float(text: &str) -> Option<f64> {
     (named || number.is_finite()).then_some(number)
 }
 
-/// Underscores stand between digits, or behind the prefix.
+/// Whether underscores are only between digits, or after the prefix.
 fn underscores_fit(unsigned: &str, hex: bool) -> bool {
     let digits = if hex { unsigned.get(2..).unwrap_or_default() } else { unsigned };
     let is_digit = |c: Option<char>| c.is_some_and(|c| if hex { c.is_ascii_hexdigit() } else { c.is_ascii_digit() });
@@ -137,7 +137,7 @@ fn underscores_fit(unsigned: &str, hex: bool) -> bool {
     true
 }
 
-/// `-0x1.8p-3`: hexadecimal digits, and a power of two that must be written.
+/// Parses `-0x1.8p-3`: hexadecimal digits, and a required power of two.
 fn hex_float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (mantissa, exponent) = unsigned.get(2..)?.split_once(['p', 'P'])?;
@@ -157,10 +157,10 @@ fn hex_float(text: &str) -> Option<f64> {
             shift = shift.saturating_add(if behind { 0 } else { 4 });
         }
     }
-    // What was cut off still decides which way a tie is rounded.
+    // The bits that were cut off decide how a tie is rounded.
     let number = (bits | u64::from(lost)) as f64;
     let power = power.saturating_add(shift);
-    // In two steps, so that neither power leaves the range while the product is in it.
+    // In two steps, so that neither power overflows if the product doesn't.
     let number = number * 2_f64.powi(power / 2) * 2_f64.powi(power - power / 2);
     Some(if text.starts_with('-') { -number } else { number })
 }
@@ -185,7 +185,7 @@ pub fn string<'a>(val: Val<'a>) -> Evaluated<'a> {
     })
 }
 
-/// The shortest text of a double, as Go's `%g` would write it.
+/// The shortest text of a double, like Go's `%g`.
 pub fn go_double(d: f64) -> String {
     if d.is_nan() {
         return "NaN".into();

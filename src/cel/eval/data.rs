@@ -1,4 +1,4 @@
-//! The object under validation as CEL values: typed by its schema nodes, read lazily, compared as the server does.
+//! The validated object as CEL values: typed by its schema nodes, read lazily, compared like the server does.
 
 use std::rc::Rc;
 
@@ -27,7 +27,8 @@ pub fn read<'a>(json: &'a Json, decl: &'a Decl) -> Evaluated<'a> {
         (DeclKind::Double, Json::Number(n)) => n.as_f64().map_or_else(|| wrong("float"), |d| Ok(Val::Double(d))),
         (DeclKind::Bool, Json::Bool(b)) => Ok(Val::Bool(*b)),
         (DeclKind::String, Json::String(text)) => Ok(Val::text(text)),
-        // Rules read the alphabet of URLs, validation asks for the other: a value with a sign of either can't be read in rules.
+        // Rules use the URL alphabet and validation the standard one, so rules can't read a value with a special character of
+        // either.
         (DeclKind::Bytes, Json::String(text)) => {
             base64::decode(text, Base64Alphabet::Url).map_or_else(|| wrong("base64"), |b| Ok(Val::Bytes(b.into())))
         }
@@ -60,7 +61,7 @@ impl<'a> ListValue<'a> {
         (0..self.len()).filter_map(|i| self.get(i))
     }
 
-    /// The node that says how the list compares and adds.
+    /// The node that decides how the list is compared and concatenated.
     fn list_decl(&self) -> Option<&'a Decl> {
         match self {
             ListValue::Json(_, decl) => Some(decl),
@@ -75,7 +76,7 @@ impl<'a> ListValue<'a> {
         }
     }
 
-    /// `self + other`: sets unite, map lists merge by key, other lists are joined.
+    /// `self + other`: sets are united, map lists merged by key, other lists concatenated.
     pub fn plus(&self, other: &ListValue<'a>, fuel: &mut Fuel) -> Evaluated<'a> {
         let mut items = self.items().collect::<Result<Vec<_>, _>>()?;
         let (list_type, keys) = self.semantics();
@@ -108,7 +109,7 @@ impl<'a> ListValue<'a> {
             return all(self.items().zip(other.items()), |(a, b)| a?.equals(&b?, fuel));
         }
         let mut mine = self.items().collect::<Result<Vec<_>, _>>()?;
-        // A later item of the same key hides an earlier one.
+        // A later item with the same key hides an earlier one.
         mine.reverse();
         all(other.items(), |item| {
             let item = item?;
@@ -142,7 +143,7 @@ fn item_decl(decl: &Decl) -> Option<&Decl> {
     }
 }
 
-/// Whether two items of a map list have the same keys. Keys are looked up as the server does: by escaped name, raw data.
+/// Whether two items of a map list have the same keys. Keys are looked up like the server does: by escaped name, in raw data.
 fn same_keys(a: &Val<'_>, b: &Val<'_>, keys: &[String]) -> bool {
     let raw = |val: &Val<'_>, key: &str| match val {
         Val::Map(Map::Json(map, _)) => map.get(name::escape(key).as_deref().unwrap_or(key)).cloned(),
@@ -152,7 +153,7 @@ fn same_keys(a: &Val<'_>, b: &Val<'_>, keys: &[String]) -> bool {
 }
 
 impl<'a> Map<'a> {
-    /// The value under a key; an object hides undeclared fields and nulls.
+    /// The value of a key; an object hides undeclared fields and nulls.
     pub fn find(&self, key: &Val<'a>) -> Result<Option<Val<'a>>, EvalError> {
         match self {
             Map::Made(map) => Ok(Key::of(key).and_then(|key| map.get(&key).cloned())),
@@ -178,7 +179,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Keys in a fixed order, as values.
+    /// The keys in a fixed order, as values.
     pub fn keys(&self) -> Vec<Val<'a>> {
         match self {
             Map::Made(map) => map.keys().map(Key::to_val).collect(),
@@ -222,7 +223,7 @@ fn value_decl<'a>(decl: &'a Decl, key: &str) -> Option<&'a Decl> {
     }
 }
 
-/// Undeclared data of an object: compared as written, and only if both objects have it.
+/// Compares undeclared data of an object: as written, and only if both objects have it.
 fn same_unknown(json: &Json, other: &Map<'_>, key: &str) -> Result<bool, EvalError> {
     match other {
         Map::Json(theirs, _) => Ok(theirs.get(key).is_none_or(|their| their == json)),
@@ -231,8 +232,8 @@ fn same_unknown(json: &Json, other: &Map<'_>, key: &str) -> Result<bool, EvalErr
 }
 
 impl<'a> Val<'a> {
-    /// CEL's `==`. Values of different types are unequal, except that numbers compare by value and that an object or
-    /// list of the schema compared with something else is an error.
+    /// CEL's `==`. Values of different types are unequal, except that numbers are compared by value, and comparing an object or
+    /// list of the schema with something else is an error.
     pub fn equals(&self, other: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
         use super::operators::compare_numbers;
         fuel.burn(if let Val::Text(text) = self { text.len() } else { 0 })?;
@@ -261,7 +262,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Equality of the data behind two values, as Go compares map keys: no conversion between kinds of numbers.
+    /// Equality of the data of two values, like Go compares map keys: without conversion between kinds of numbers.
     fn same_raw(&self, other: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
         match (self, other) {
             (Val::Int(a), Val::Int(b)) => Ok(a == b),

@@ -1,6 +1,6 @@
 //! Expressions in crdwise's own files: conditions of rules, steps of conversions.
 //!
-//! Comes in: the text, the name of its one variable, and the node that types it. Goes out: a program that runs on JSON.
+//! Compiles a text with one typed variable into a program that runs on JSON.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub struct FileExpression {
 }
 
 impl FileExpression {
-    /// Compiles `source`, or says what is wrong with it and at which character.
+    /// Compiles `source`, or returns what is wrong with it and at which character.
     pub fn compile(source: &str, variable: &'static str, decl: &Arc<Decl>) -> Result<FileExpression, String> {
         let checked = check_over(variable, source, decl).map_err(|problem| {
             let (CompileError::Refused { at, reason } | CompileError::Unsure { at, reason }) = problem;
@@ -36,7 +36,7 @@ impl FileExpression {
         Ok(FileExpression { variable, decl: Arc::clone(decl), checked: Arc::new(checked), patterns })
     }
 
-    /// The result type, as far as it is known before the expression runs.
+    /// The result type, as far as it is known before evaluation.
     pub fn result_type(&self) -> CelType {
         match self.checked.type_of(&self.checked.expr) {
             CelType::Struct(name) if &*name == SELF_TYPE => CelType::Struct(self.variable.into()),
@@ -52,7 +52,7 @@ impl FileExpression {
         }
     }
 
-    /// What it makes of `value`.
+    /// Evaluates the expression for `value`.
     pub fn result(&self, value: &Json) -> Result<Json, EvalError> {
         let mut machine = self.machine(value);
         let result = machine.run().map_err(|error| machine.explain(error))?;

@@ -11,7 +11,7 @@ pub enum Clause {
     Verb(char, Option<usize>),
 }
 
-/// A format string taken apart, or what is wrong with it.
+/// Parses a format string, or returns what is wrong with it.
 pub fn clauses(format: &str) -> Result<Vec<Clause>, String> {
     let mut out = vec![];
     let mut text = String::new();
@@ -104,7 +104,7 @@ fn endless(d: f64) -> &'static str {
     }
 }
 
-/// American English: a comma between groups of three digits before the point.
+/// Formats a number with commas between groups of three digits before the point.
 fn grouped(text: &str) -> String {
     let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
@@ -118,7 +118,7 @@ fn grouped(text: &str) -> String {
     out + fraction
 }
 
-/// `3.140000 × 10⁰⁰` with narrow spaces: always six decimals, for what looks like a precision is taken for the width.
+/// `3.140000 × 10⁰⁰` with narrow spaces: always six decimals, because the precision is used as the width.
 fn scientific(d: f64, width: usize) -> String {
     let text = format!("{d:.6e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -138,7 +138,7 @@ fn wrong(verb: char, arg: &Val<'_>) -> EvalError {
     EvalError::failed(format!("%{verb} can't be used on {}", arg.type_name()))
 }
 
-/// A value as `%s` shows it.
+/// Formats a value for `%s`.
 fn plain(arg: &Val<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     fuel.burn(0)?;
     match arg {
@@ -168,7 +168,7 @@ fn map_text(map: &Map<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     Ok(format!("{{{}}}", pairs.join(", ")))
 }
 
-/// A value inside a list or map, written as CEL would.
+/// Formats a value inside a list or map, in CEL's notation.
 fn quoted(val: &Val<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     Ok(match val {
         Val::Text(text) => format!("{:?}", &**text),

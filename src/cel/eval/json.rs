@@ -1,4 +1,4 @@
-//! JSON as CEL values, and CEL values as JSON, where no schema says more.
+//! Converts between JSON and CEL values without a schema.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use serde_json::{Number, Value as Json};
 use super::value::{Key, Map, Val};
 use super::{EvalError, Fuel};
 
-/// A JSON value, typed by what it is. Whole numbers are signed.
+/// A JSON value with its natural type. Whole numbers are signed.
 pub fn to_val(json: &Json) -> Val<'_> {
     match json {
         Json::Null => Val::Null,
@@ -25,7 +25,7 @@ pub fn to_val(json: &Json) -> Val<'_> {
     }
 }
 
-/// The JSON of a value. Parts of a value can be shared, so that writing them out takes far longer than computing them did.
+/// The JSON of a value. Parts of a value can be shared, so writing them out may take much longer than computing them.
 pub fn from_val(val: &Val<'_>, fuel: &mut Fuel) -> Result<Json, EvalError> {
     let not_json = || EvalError::failed("the result is not a JSON value");
     fuel.burn(if let Val::Text(text) = val { text.len() } else { 0 })?;

@@ -1,4 +1,4 @@
-//! Kubernetes' own functions: URLs, quantities, semantic versions, addresses, named formats.
+//! Kubernetes' CEL functions: URLs, quantities, semantic versions, addresses, named formats.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::rc::Rc;
@@ -30,7 +30,7 @@ const FORMATS: [&str; 13] = [
 
 const QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/// A function that isn't called on anything.
+/// A function without a target.
 pub fn function<'a>(name: &str, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
     if let Some(format) = name.strip_prefix("format.").filter(|_| args.is_empty()) {
         return FORMATS.iter().find(|known| **known == format).map(|known| Ok(Val::Format(known)));
@@ -64,7 +64,7 @@ pub fn function<'a>(name: &str, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
     })
 }
 
-/// A function on one of Kubernetes' values.
+/// A method on a value of Kubernetes' own types.
 pub fn method<'a>(name: &str, target: &Val<'a>, args: &[Val<'a>], environment: Environment) -> Option<Evaluated<'a>> {
     Some(match (target, name, args) {
         (Val::Url(url), _, []) => return url_part(url, name),
@@ -97,7 +97,7 @@ pub fn method<'a>(name: &str, target: &Val<'a>, args: &[Val<'a>], environment: E
     })
 }
 
-/// A quantity that may be too large to be followed.
+/// A quantity, or an error if it is too large to be modelled.
 fn sized<'a>(quantity: Option<Quantity>) -> Evaluated<'a> {
     quantity.map(Val::Quantity).ok_or_else(|| EvalError::unsupported("a quantity of that size"))
 }
@@ -115,7 +115,7 @@ fn ordered<'a>(name: &str, order: std::cmp::Ordering) -> Option<Evaluated<'a>> {
     }))
 }
 
-/// The server checks the form of a request first, then reads the text again to split off the fragment.
+/// The server first checks the text as a request URI, then parses it again to split off the fragment.
 fn url<'a>(text: &str) -> Evaluated<'a> {
     match Url::parse_request_uri(text).and_then(|_| Url::parse(text)) {
         Ok(url) => Ok(Val::Url(Rc::new(url))),
@@ -141,15 +141,15 @@ fn url_part<'a>(url: &Url, name: &str) -> Option<Evaluated<'a>> {
     })
 }
 
-/// A part of a URL as text. Go's strings hold any bytes, ours don't.
+/// A part of a URL as text. Go's strings can contain any bytes, ours can't.
 fn unescaped(bytes: &[u8]) -> Result<&str, EvalError> {
     std::str::from_utf8(bytes).map_err(|_| EvalError::unsupported("a part of a URL that is not UTF-8"))
 }
 
-/// `1.2.3`; with `normalize` also `v1`, `1.2` and leading zeros.
+/// Parses `1.2.3`; with `normalize` also `v1`, `1.2` and leading zeros.
 fn semver<'a>(text: &str, normalize: bool) -> Option<Val<'a>> {
     let text = if normalize { normalized(text)? } else { text.to_string() };
-    // Numbers of a prerelease have 64 bits, as all others.
+    // Numbers in a prerelease are limited to 64 bits, like all others.
     let fits = |part: &str| !part.bytes().all(|b| b.is_ascii_digit()) || part.is_empty() || part.parse::<u64>().is_ok();
     let version = semver::Version::parse(&text).ok().filter(|version| version.pre.split('.').all(fits));
     version.map(|version| Val::Semver(Rc::new(version)))
@@ -207,7 +207,7 @@ fn within(network: IpAddr, bits: u8, address: IpAddr) -> bool {
     network.is_ipv4() == address.is_ipv4() && mask(network, bits) == mask(address, bits)
 }
 
-/// Whether the other network lies within this one. Older servers only recognise the first one of each length.
+/// Whether a network contains the other. Older servers only recognise the first network of each length.
 fn contains_network<'a>((network, bits): (IpAddr, u8), (other, longer): (IpAddr, u8), environment: Environment) -> Val<'a> {
     let contains = bits <= longer && within(network, bits, other);
     Val::Bool(contains && (mask(network, bits) == other || environment.has(Feature::SubnetsContained)))
@@ -236,7 +236,7 @@ fn address_property<'a>(name: &str, address: IpAddr) -> Option<Evaluated<'a>> {
     }))
 }
 
-/// Whether text has a named format: no value if it has, else what is wrong with it.
+/// Validates a named format: no value if the text is valid, otherwise the errors.
 fn validate<'a>(format: &str, text: &str) -> Evaluated<'a> {
     let unless = |valid: bool, fault: &str| (!valid).then(|| fault.to_owned());
     let fault = match format {

@@ -14,7 +14,7 @@ fn items<'a>(list: &ListValue<'a>) -> Items<'a> {
     list.items().collect()
 }
 
-/// The function `name` on a list. `overloads` tell what an empty list sums up to.
+/// Calls the function `name` on a list. `overloads` decide the sum of an empty list.
 pub fn call<'a>(
     machine: &mut Machine<'a>,
     name: &str,
@@ -84,7 +84,7 @@ fn sum<'a>(machine: &mut Machine<'a>, list: &ListValue<'a>, overloads: &[&'stati
     }))
 }
 
-/// The item that no other beats; `worse` is how a beaten one compares.
+/// The minimum or maximum; `worse` is the ordering of an item that loses.
 fn extreme<'a>(list: &ListValue<'a>, worse: Ordering) -> Evaluated<'a> {
     let mut best: Option<Val<'a>> = None;
     for item in list.items() {
@@ -97,7 +97,7 @@ fn extreme<'a>(list: &ListValue<'a>, worse: Ordering) -> Evaluated<'a> {
     best.ok_or_else(|| EvalError::failed("min or max called on empty list"))
 }
 
-/// Whether two values are equal, where an error counts as no.
+/// Whether two values are equal; an error counts as no.
 fn alike<'a>(a: &Val<'a>, b: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
     match a.equals(b, fuel) {
         Err(EvalError::Failed(_)) => Ok(false),
@@ -171,7 +171,7 @@ fn sort_by<'a>(list: &ListValue<'a>, keys: &ListValue<'a>) -> Evaluated<'a> {
     Ok(Val::list(pairs.into_iter().map(|(_, item)| item).collect()))
 }
 
-/// The values of those optionals that have one.
+/// The values of all optionals that have one.
 pub fn unwrap_all<'a>(list: &ListValue<'a>) -> Evaluated<'a> {
     let mut out = vec![];
     for item in list.items() {
@@ -218,7 +218,7 @@ pub fn sets<'a>(machine: &mut Machine<'a>, name: &str, a: &ListValue<'a>, b: &Li
     }))
 }
 
-/// Whether every item of `inner` is one of `outer`.
+/// Whether every item of `inner` is in `outer`.
 fn within<'a>(outer: &ListValue<'a>, inner: &ListValue<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
     for item in inner.items() {
         if !contains(outer, &item?, fuel)? {

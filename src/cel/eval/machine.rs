@@ -1,4 +1,4 @@
-//! The walk over an expression that computes its value.
+//! Evaluates an expression by walking its tree.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -14,21 +14,21 @@ use crate::model::kubernetes::{Environment, Feature};
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 
-/// What an element of a list counts for, as bytes of text.
+/// The size of a list element, in bytes of text.
 const ELEMENT_BYTES: usize = 16;
-/// The longest list of numbers that is made.
+/// The longest list of numbers that is created.
 const MAX_RANGE: i64 = 1_000_000;
 
 pub struct Machine<'a> {
     checked: &'a CheckedExpr,
     environment: Environment,
-    /// Variables, innermost last. A variable can hold an error, which counts once it is looked at.
+    /// Variables, innermost last. A variable can hold an error, which counts only if the variable is read.
     scope: Vec<(&'a str, Evaluated<'a>)>,
     pub(super) fuel: Fuel,
-    /// Patterns of the program, and those that were made on the way.
+    /// Patterns of the program, and those compiled during evaluation.
     known: &'a HashMap<String, Pattern>,
     made: HashMap<String, Pattern>,
-    /// The last call whose arguments had types that it can't be used on.
+    /// The last call that had no overload for its argument types.
     mismatch: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Machine<'a> {
         self.expr(&checked.expr)
     }
 
-    /// What went wrong in a run, in more words than the server uses: it doesn't say which call has no such overload.
+    /// Explains an error in more detail than the server, which doesn't say which call has no such overload.
     pub fn explain(&mut self, error: EvalError) -> EvalError {
         match self.mismatch.take() {
             Some(mismatch) if error == EvalError::no_such_overload() => EvalError::Failed(mismatch),
@@ -68,7 +68,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Counts work on `bytes` of text (or as much of a list).
+    /// Counts the work for `bytes` of text (or an equivalent amount of a list).
     pub fn charge(&mut self, bytes: usize) -> Result<(), EvalError> {
         self.fuel.burn(bytes)
     }
@@ -206,7 +206,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What older servers do to a long quantity when something is added to it: they change it, and the variable that holds it.
+    /// Reproduces a bug of older servers: adding to a long quantity modifies it, including the variable that holds it.
     fn overwrite(&mut self, call: &Call, vals: &[Val<'a>], result: &Evaluated<'a>) {
         if let ("add" | "sub", Some(target), [Val::Quantity(Quantity::Long { .. }), ..]) = (&*call.function, &call.target, vals)
             && let (ExprKind::Ident(name), Ok(Val::Quantity(_))) = (&target.kind, result)
@@ -217,7 +217,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// `a && b` (or `||`, where `decides` is true): an error counts only if the other side doesn't decide.
+    /// `a && b` (or `||`, if `decides` is true): an error counts only if the other side doesn't decide.
     fn logical(&mut self, a: &'a Expr, b: &'a Expr, decides: bool) -> Evaluated<'a> {
         let first = self.truth(a);
         if first == Ok(decides) || first == Err(EvalError::Limit) {
@@ -228,7 +228,7 @@ impl<'a> Machine<'a> {
             (_, Ok(b)) if b == decides => Ok(Val::Bool(decides)),
             (Ok(_), second) => second.map(Val::Bool),
             (Err(e), Ok(_)) => Err(e),
-            // What we can't follow might have decided, so it outweighs a failure.
+            // Something unsupported might have decided the result, so it takes precedence over a failure.
             (Err(EvalError::Failed(_)), Err(second)) => Err(second),
             (Err(first), Err(_)) => Err(first),
         }
@@ -251,7 +251,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// `accu + more` where nothing else holds the list: grown in place, so that a fold stays linear.
+    /// `accu + more` if nothing else refers to the list: appends in place, so that a fold stays linear.
     fn append(&mut self, accu: &'a Expr, more: &'a Expr) -> Evaluated<'a> {
         let more = self.expr(more)?;
         let slot = self.scope.iter_mut().rev().find(|(name, _)| *name == ACCU);
@@ -313,7 +313,7 @@ impl<'a> Machine<'a> {
         result
     }
 
-    /// A function on values.
+    /// Calls a function on values.
     fn apply(&mut self, e: &Expr, name: &str, member: bool, vals: &[Val<'a>]) -> Evaluated<'a> {
         let name = name.strip_prefix('.').unwrap_or(name);
         if let ([a, b], false) = (vals, member)
@@ -354,7 +354,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Operators with two sides.
+    /// Applies a binary operator.
     fn binary(&mut self, name: &str, a: &Val<'a>, b: &Val<'a>) -> Option<Evaluated<'a>> {
         Some(match name {
             "_==_" | "_!=_" => a.equals(b, &mut self.fuel).map(|equal| Val::Bool(equal == (name == "_==_"))),
@@ -418,7 +418,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// How much work it is to walk through a value, in bytes.
+/// The work to traverse a value, in bytes.
 fn size(val: &Val<'_>) -> usize {
     match val {
         Val::Text(text) => text.len(),

@@ -1,7 +1,7 @@
-//! Running rules on objects.
+//! Evaluates rules on objects.
 //!
-//! A checked expression with its schema node, and `self` and `oldSelf` as JSON come in. The expression's value, an
-//! evaluation error (which the server treats as a violation), or "undecided" goes out.
+//! Given a checked expression with its schema node, and `self` and `oldSelf` as JSON, returns the value, an evaluation error (which
+//! the server treats as a violation), or "undecided".
 
 mod convert;
 mod data;
@@ -36,13 +36,13 @@ use value::Val;
 /// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EvalError {
-    /// The expression fails on this object, on the server too.
+    /// The expression fails on this object, also on the server.
     #[error("{0}")]
     Failed(String),
-    /// Something we don't follow; the server may see anything here.
+    /// Something that isn't modelled; the server's result is unknown.
     #[error("can't be evaluated here: {0}")]
     Unsupported(String),
-    /// More work than we do for one expression.
+    /// More work than is allowed for one expression.
     #[error("evaluation takes too many steps")]
     Limit,
 }
@@ -61,13 +61,13 @@ impl EvalError {
     }
 }
 
-/// The work that one evaluation may still do.
+/// The remaining work for one evaluation.
 #[derive(Debug)]
 pub struct Fuel(usize);
 
-/// Steps of one evaluation. The server stops at a cost of one million, which is of the same order.
+/// The maximum number of steps. The server stops at a cost of one million, which is of the same order.
 const MAX_STEPS: usize = 1_000_000;
-/// Bytes of text that count as one step.
+/// How many bytes of text count as one step.
 const STEP_BYTES: usize = 64;
 
 impl Fuel {
@@ -82,10 +82,10 @@ impl Fuel {
     }
 }
 
-/// Bytes of expressions and nodes around them that a thread remembers.
+/// How many bytes of expressions and surrounding nodes a thread caches.
 const REMEMBERED: usize = 1 << 16;
 
-/// What is compiled, and for which node.
+/// An expression with the node it is compiled for.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Question {
     source: Arc<str>,
@@ -95,7 +95,7 @@ struct Question {
     environment: Environment,
 }
 
-/// A program, or why there is none, and what that depended on.
+/// A program or the error, and the features that this depended on.
 type Compilation = (Result<Program, CompileError>, QueriedFeatures);
 
 thread_local! {
@@ -108,14 +108,14 @@ pub struct Program {
     checked: Arc<CheckedExpr>,
     decl: Arc<Decl>,
     optional_old_self: bool,
-    /// Of the server that runs it: another one of its minor may have compiled it.
+    /// The environment of the server that runs it; another server with the same version may have compiled it.
     environment: Environment,
-    /// Patterns that stand in the expression, so that no run compiles them again.
+    /// Constant patterns of the expression, so that no run compiles them again.
     patterns: Arc<HashMap<String, Pattern>>,
 }
 
 impl Program {
-    /// Compiles a rule or a messageExpression for the node `decl`, or finds it among those that this thread has compiled.
+    /// Compiles a rule or messageExpression for the node `decl`, or finds it among those that this thread has cached.
     pub fn compile(
         source: &str,
         purpose: Purpose,
@@ -152,7 +152,7 @@ impl Program {
         &self.checked
     }
 
-    /// Whether a server that has a feature may evaluate it otherwise than one that lacks it, though both compile it.
+    /// Whether a server with a feature may evaluate it differently from one without, although both compile it.
     pub fn is_evaluated_by(&self, feature: Feature) -> bool {
         let calls = |overloads: &[&str]| {
             let nodes = self.checked.expr.descendants().into_iter();
@@ -165,18 +165,18 @@ impl Program {
         }
     }
 
-    /// Whether it needs a previous state: such a rule runs on updates only, unless `oldSelf` is optional.
+    /// Whether it needs the old object: such a rule only runs on updates, unless `oldSelf` is optional.
     pub fn is_transition(&self) -> bool {
         self.checked.uses_old_self
     }
 
-    /// Whether the server would run this rule here at all.
+    /// Whether the server would run this rule here.
     pub fn applies(&self, value: &Json, old: Option<&Json>) -> bool {
         let lacks_old = self.is_transition() && !self.optional_old_self && old.is_none_or(Json::is_null);
         !value.is_null() && !lacks_old
     }
 
-    /// What a rule says about `value`: whether it holds.
+    /// Whether a rule holds for `value`.
     pub fn holds(&self, value: &Json, old: Option<&Json>) -> Result<bool, EvalError> {
         match self.run(value, old)? {
             Val::Bool(b) => Ok(b),
@@ -184,7 +184,7 @@ impl Program {
         }
     }
 
-    /// The text that a messageExpression evaluates to.
+    /// Evaluates a messageExpression.
     pub fn message(&self, value: &Json, old: Option<&Json>) -> Result<String, EvalError> {
         match self.run(value, old)? {
             Val::Text(text) => Ok(text.to_string()),
@@ -221,12 +221,12 @@ fn patterns(checked: &CheckedExpr) -> HashMap<String, Pattern> {
 /// Functions whose constant argument is converted when the program is built.
 pub(super) const CONVERSIONS: [&str; 10] = ["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"];
 
-/// Whether a conversion of a constant fails; such a program can't even be built.
+/// Whether the conversion of a constant fails, so that the program can't be built.
 pub(super) fn constant_conversion_fails(function: &str, argument: &Expr) -> bool {
     constant(argument).is_some_and(|value| convert::convert(function, value).is_err())
 }
 
-/// A literal, or what conversions make of one.
+/// A literal, or the result of conversions of one.
 fn constant(expr: &Expr) -> Option<Val<'_>> {
     match &expr.kind {
         ExprKind::Literal(literal) => Some(machine::constant(literal)),

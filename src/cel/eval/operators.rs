@@ -1,4 +1,4 @@
-//! Arithmetic and order of values.
+//! Arithmetic and comparison of values.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use super::{EvalError, Fuel};
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 
-/// Order of two numbers of any kinds: `None` if one isn't a number, `Some(None)` if one is NaN.
+/// Compares two numbers of any kinds: `None` if one isn't a number, `Some(None)` if one is NaN.
 pub fn compare_numbers(a: &Val<'_>, b: &Val<'_>) -> Option<Option<Ordering>> {
     let whole = |v: &Val<'_>| match v {
         Val::Int(i) => Some(i128::from(*i)),
@@ -23,7 +23,7 @@ pub fn compare_numbers(a: &Val<'_>, b: &Val<'_>) -> Option<Option<Ordering>> {
     })
 }
 
-/// Order of an integer and a double, without rounding the integer.
+/// Compares an integer with a double, without rounding the integer.
 fn whole_to_double(whole: i128, double: f64) -> Option<Ordering> {
     if double.is_nan() {
         return None;
@@ -38,7 +38,7 @@ fn whole_to_double(whole: i128, double: f64) -> Option<Ordering> {
     Some(whole.cmp(&(floor as i128)).then(if double > floor { Ordering::Less } else { Ordering::Equal }))
 }
 
-/// Order of two values of one type, or of two numbers.
+/// Compares two values of one type, or two numbers.
 pub fn compare(a: &Val<'_>, b: &Val<'_>) -> Result<Option<Ordering>, EvalError> {
     if let Some(order) = compare_numbers(a, b) {
         return Ok(order);
@@ -53,7 +53,7 @@ pub fn compare(a: &Val<'_>, b: &Val<'_>) -> Result<Option<Ordering>, EvalError> 
     }))
 }
 
-/// `<`, `<=`, `>` or `>=`. NaN is an error there.
+/// Evaluates `<`, `<=`, `>` or `>=`. NaN is an error.
 pub fn relate<'a>(operator: &str, a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
     let Some(order) = compare(a, b)? else { return Err(EvalError::failed("NaN values cannot be ordered")) };
     Ok(Val::Bool(match operator {

@@ -47,7 +47,7 @@ pub fn call<'a>(machine: &mut Machine<'a>, name: &str, text: &TextVal<'a>, args:
     }
 }
 
-/// What a pattern finds. Go prefers short matches where the pattern is lazy, which isn't followed.
+/// The matches of a pattern. Go prefers short matches if the pattern is lazy, which isn't modelled.
 fn found<'t>(pattern: &Pattern, text: &'t str) -> Result<Vec<&'t str>, EvalError> {
     let source = pattern.text();
     let lazy = ["*?", "+?", "??", "}?"].iter().any(|sign| source.contains(sign)) || (source.contains("(?") && source.contains('U'));
@@ -87,7 +87,7 @@ fn index_of<'a>(text: &str, part: &str, from: i64) -> Evaluated<'a> {
     }
     let at = usize::try_from(from).ok().and_then(|from| text.char_indices().nth(from));
     let Some((start, _)) = at else {
-        // Beyond the end nothing is found.
+        // Beyond the end, nothing is found.
         return if from >= 0 { Ok(Val::Int(-1)) } else { Err(out_of_range(from)) };
     };
     let found = text[start..].find(part);
@@ -122,7 +122,7 @@ fn replace<'a>(machine: &mut Machine<'a>, text: &str, old: &str, new: &str, n: i
     Ok(Val::made(&replaced))
 }
 
-/// Go's `SplitN`: 0 returns nothing, a negative limit everything; an empty separator splits characters.
+/// Like Go's `SplitN`: 0 returns nothing, a negative limit everything; an empty separator splits characters.
 fn split<'a>(text: &str, separator: &str, n: i64) -> Val<'a> {
     let limit = match usize::try_from(n) {
         Ok(0) => return Val::list(vec![]),

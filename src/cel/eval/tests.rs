@@ -238,7 +238,7 @@ fn rules_that_fail() {
 }
 
 #[test]
-fn what_is_not_followed_is_said() {
+fn unsupported_expressions_are_reported() {
     assert!(matches!(run("self.ts.getHours('Europe/Paris') == 13"), Err(EvalError::Unsupported(_))));
     assert_eq!(run("self.ts.getHours('Europe/Paris') == 13 || true"), Ok(true));
     assert_eq!(run("lists.range(100000).all(x, lists.range(100000).all(y, y >= 0))"), Err(EvalError::Limit));
@@ -303,7 +303,7 @@ fn owned(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-/// Where the `cel` crate is known to be right, it is a second opinion on ours.
+/// Compares our results with the `cel` crate, where it is known to be correct.
 #[test]
 fn agrees_with_another_evaluator() {
     use kube_cel::{KubeCelExt, cel};

@@ -1,4 +1,4 @@
-//! CEL's view of instants: `getFullYear()` and the like, and the time zones they take.
+//! Timestamps in CEL: `getFullYear()` and similar, and time zones.
 
 use crate::go::time::{DAY, Timestamp, civil, days_from_civil};
 
@@ -23,16 +23,16 @@ pub fn field(at: Timestamp, function: &str, offset: i64) -> Option<i64> {
     })
 }
 
-/// Where a zone lies.
+/// A time zone.
 pub enum Zone {
     /// Seconds east.
     Offset(i64),
-    /// Only a time-zone database knows.
+    /// Only a time zone database knows the offset.
     Named,
     Wrong,
 }
 
-/// A zone as `getHours('+01:00')` takes it: hours and minutes are any two whole numbers, the minutes go the way the hours' sign says.
+/// Parses the zone of `getHours('+01:00')`: hours and minutes are any two integers, and the minutes have the sign of the hours.
 pub fn zone(text: &str) -> Zone {
     if text == "UTC" || text.is_empty() {
         return Zone::Offset(0);

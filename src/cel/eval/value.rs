@@ -1,4 +1,4 @@
-//! Values of expressions. What comes from an object is borrowed and typed by its schema node on the way.
+//! Values of expressions. Values from an object are borrowed, and typed by their schema nodes as they are read.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -37,11 +37,11 @@ pub enum Val<'a> {
     Quantity(Quantity),
     Semver(Rc<semver::Version>),
     Format(&'static str),
-    /// What a node without a type preserved: nothing but equality is known about it.
+    /// A preserved value of a node without a type, which can only be compared.
     Unknown(&'a Json),
 }
 
-/// Text of the object or of the expression, or text that was made.
+/// A string from the object or the expression, or a computed one.
 #[derive(Clone, Debug)]
 pub enum TextVal<'a> {
     Borrowed(&'a str),
@@ -60,20 +60,20 @@ impl Deref for TextVal<'_> {
 
 #[derive(Clone, Debug)]
 pub enum ListValue<'a> {
-    /// A list of the object, with the node of the list.
+    /// A list in the object, with its node.
     Json(&'a [Json], &'a Decl),
-    /// A list that was made; one made by adding to a list of the object still behaves as its node says.
+    /// A computed list; one made by adding to a list of the object still behaves as its node says.
     Made(Rc<Vec<Val<'a>>>, Option<&'a Decl>),
 }
 
 #[derive(Clone, Debug)]
 pub enum Map<'a> {
-    /// An object or map of the object, with its node.
+    /// An object or map in the object, with its node.
     Json(&'a JsonMap, &'a Decl),
     Made(Rc<BTreeMap<Key, Val<'a>>>),
 }
 
-/// What can be a key of a map that an expression makes.
+/// A key of a computed map.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
     Bool(bool),
@@ -146,7 +146,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Empty, zero or null: what `optional.ofNonZeroValue` drops.
+    /// Whether it is empty, zero or null, which `optional.ofNonZeroValue` drops.
     pub fn is_zero(&self) -> bool {
         match self {
             Val::Null => true,

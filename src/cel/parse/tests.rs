@@ -5,7 +5,7 @@ use super::*;
 use crate::cel::ast::Comprehension;
 use crate::cel::normalise::normal;
 
-/// The tree of the `cel` crate's parser, as ours.
+/// Converts the tree of the `cel` crate's parser to ours.
 fn adopt(e: &other::IdedExpr) -> Expr {
     let all = |items: &[other::IdedExpr]| items.iter().map(adopt).collect::<Vec<_>>();
     let kind = match &e.expr {
@@ -164,7 +164,7 @@ fn depth_is_bounded() {
 }
 
 #[test]
-fn parentheses_around_all_of_it_change_nothing() {
+fn enclosing_parentheses_change_nothing() {
     for (with, without) in [
         ("((a) ? (b) : ((c ? d : (e))))", "a ? b : c ? d : e"),
         ("f(((a)), (b).c, (a) + (b), [(a)], {(a): (b)})", "f(a, b.c, a + b, [a], {a: b})"),
@@ -183,7 +183,7 @@ fn parentheses_around_all_of_it_change_nothing() {
 }
 
 #[test]
-fn opt_flat_map_is_known_in_the_tree() {
+fn opt_flat_map_is_recognised_in_the_tree() {
     let used = |source: &str| {
         let expr = parse(source).expect("an expression");
         expr.descendants().into_iter().any(|e| matches!(&e.kind, ExprKind::Call(call) if call.is_opt_flat_map()))

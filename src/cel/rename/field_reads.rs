@@ -1,4 +1,4 @@
-//! Which parts of a CEL expression read a field, or an object or list around it.
+//! Finds which parts of a CEL expression read a field, or an object or list that contains it.
 
 use std::ops::Range;
 
@@ -6,17 +6,17 @@ use crate::cel::ast::{ACCU, Call, Comprehension, Expr, ExprKind, Literal};
 use crate::cel::name;
 use crate::model::PathStep;
 
-/// The position of a value on the path of the field.
+/// The position of a value relative to the path of the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PathPosition {
-    /// That many steps down the path.
+    /// This many steps down the path.
     On(usize),
-    /// Beside the path, or no part of the object at all.
+    /// Not on the path, or not part of the object at all.
     Off,
     Unknown,
 }
 
-/// How a part of a value is asked for.
+/// How a part of a value is accessed.
 enum Accessor<'e> {
     Name(&'e str),
     Number,
@@ -27,15 +27,15 @@ enum Accessor<'e> {
 pub(super) struct FieldReads<'e, 'p> {
     path: &'p [PathStep],
     scope: Vec<(&'e str, PathPosition)>,
-    /// Expressions that are the field, by its name.
+    /// Expressions that refer to the field by its name.
     pub found: Vec<&'e Expr>,
     /// Whether the field is read at all.
     pub mentioned: bool,
-    /// Whether something may be the field, and it isn't known.
+    /// Whether something may be the field, but that isn't known.
     pub lost: bool,
-    /// Steps down to objects and lists around the field that are read as a whole.
+    /// The depths of objects and lists around the field that are read as a whole.
     pub whole: Vec<usize>,
-    /// Steps down to objects and lists around the field whose presence is tested.
+    /// The depths of objects and lists around the field whose presence is tested.
     tested: Vec<usize>,
 }
 
@@ -47,12 +47,12 @@ impl<'e, 'p> FieldReads<'e, 'p> {
         reader
     }
 
-    /// Whether the rule reads or tests one of the objects that many steps down.
+    /// Whether the rule reads or tests one of the objects at these depths.
     pub fn changes(&self, depths: Range<usize>) -> bool {
         self.whole.iter().chain(&self.tested).any(|depth| depths.contains(depth))
     }
 
-    /// Reads an expression whose whole value counts.
+    /// Visits an expression whose whole value is used.
     fn visit_whole(&mut self, expr: &'e Expr) -> PathPosition {
         let place = self.visit(expr);
         if let PathPosition::On(depth) = place
@@ -94,7 +94,7 @@ impl<'e, 'p> FieldReads<'e, 'p> {
         }
     }
 
-    /// Values that become part of something else.
+    /// Visits values that become part of something else.
     fn together(&mut self, parts: impl Iterator<Item = &'e Expr>) -> PathPosition {
         parts.fold(PathPosition::Off, |all, part| if self.visit_whole(part) == PathPosition::Off { all } else { PathPosition::Unknown })
     }
@@ -138,14 +138,14 @@ impl<'e, 'p> FieldReads<'e, 'p> {
             }
             (function, target, args) => {
                 let place = self.together(target.into_iter().chain(args));
-                // Operators other than those above give truths and numbers.
+                // Operators other than those above return booleans and numbers.
                 let is_operator = function.starts_with(['_', '!', '-', '@']) && target.is_none();
                 if is_operator { PathPosition::Off } else { place }
             }
         }
     }
 
-    /// A value that is the one or the other.
+    /// A value that is one of two.
     fn either(&mut self, one: &'e Expr, other: &'e Expr) -> PathPosition {
         match (self.visit(one), self.visit(other)) {
             (a, b) if a == b => a,
@@ -155,7 +155,7 @@ impl<'e, 'p> FieldReads<'e, 'p> {
         }
     }
 
-    /// A field by the name that expressions have for it.
+    /// Selects a field by its identifier.
     fn field(&mut self, expr: &'e Expr, operand: PathPosition, field: &str) -> PathPosition {
         let name = name::unescape(field);
         let place = self.part(operand, &Accessor::Name(name.as_deref().unwrap_or(field)));
@@ -194,7 +194,7 @@ impl<'e, 'p> FieldReads<'e, 'p> {
         let element = match range {
             PathPosition::On(depth) => match (self.path.get(depth), &fold.var2) {
                 (None, _) => PathPosition::Off,
-                // One variable over a map is its key.
+                // The only variable over a map is its key.
                 (Some(PathStep::Values), None) => PathPosition::Off,
                 (Some(PathStep::Items | PathStep::Values), _) => self.part(range, &Accessor::Computed),
                 (Some(PathStep::Key(_)), _) => PathPosition::Unknown,
@@ -224,7 +224,7 @@ impl<'e, 'p> FieldReads<'e, 'p> {
     }
 }
 
-/// Whether a value has no fields at all.
+/// Whether a value has no fields.
 fn is_plain(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Literal(_) => true,

@@ -1,8 +1,8 @@
 //! Edits CEL rules after a field was renamed or moved.
 //!
-//! What denotes the field is found in the syntax tree: selections, `has()`, optional selections and keys, through `self`, `oldSelf` and
-//! the variables that stand for parts of them. String literals and fields of the same name elsewhere stay as they are. The text is then
-//! edited at the places of those names, so everything else of the rule reads as before.
+//! References to the field are found in the syntax tree: selections, `has()`, optional selections and keys, through `self`,
+//! `oldSelf` and variables bound to parts of them. String literals and fields with the same name elsewhere don't change. The text
+//! is then edited only at these names, so the rest of the rule is unchanged.
 
 mod field_reads;
 mod rule_text;
@@ -16,8 +16,8 @@ use crate::model::PathStep;
 use field_reads::FieldReads;
 use rule_text::RuleText;
 
-/// The rule after a field moved from `old` to `new`, both seen from the node of the rule. `None` where the rule can't be made to follow:
-/// it reads the field in a way that isn't understood, or it reads as a whole an object that loses or gets the field.
+/// The rule after a field moved from `old` to `new`, both relative to the node of the rule. `None` if the rule can't follow: it
+/// reads the field in an unsupported way, or it reads an object as a whole that loses or gets the field.
 pub fn rename(rule: &str, old: &[PathStep], new: &[PathStep]) -> Option<String> {
     let shared = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (gone, come) = (names(old.get(shared..)?), names(new.get(shared..)?));
@@ -48,7 +48,7 @@ pub fn rename(rule: &str, old: &[PathStep], new: &[PathStep]) -> Option<String> 
     read(&renamed).is_ok().then_some(renamed)
 }
 
-/// Whether a rule reads a field, or an object or list around it as a whole. What can't be followed is taken to read it.
+/// Whether a rule reads a field, or an object or list around it as a whole. An unsupported expression is assumed to read it.
 pub fn mentions(rule: &str, path: &[PathStep]) -> bool {
     read(rule).map_or(true, |expr| {
         let found = FieldReads::of(&expr, path);
@@ -56,7 +56,7 @@ pub fn mentions(rule: &str, path: &[PathStep]) -> bool {
     })
 }
 
-/// The names of steps that are all names.
+/// The names of steps, if all are names.
 fn names(steps: &[PathStep]) -> Option<Vec<&str>> {
     steps.iter().map(|step| if let PathStep::Key(name) = step { Some(&**name) } else { None }).collect()
 }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_denotes_the_field_gets_its_new_name() {
+    fn references_to_the_field_are_renamed() {
         follows("a", "b", "has(self.a) && size(self.a) > 0", "has(self.b) && size(self.b) > 0");
         follows("a", "b", "has( (self . a) ) // self.a", "has( (self . b) ) // self.a");
         follows("a", "b", "self.a != oldSelf.a", "self.b != oldSelf.b");
@@ -95,18 +95,18 @@ mod tests {
     }
 
     #[test]
-    fn variables_stand_for_parts_of_the_object() {
+    fn references_through_variables_are_renamed() {
         follows("[].a", "[].b", "self.all(x, x.a > 1 && self[0].a != x.c)", "self.all(x, x.b > 1 && self[0].b != x.c)");
         follows("l[].a", "l[].b", "self.l.filter(x, has(x.a)).all(y, y.a > 1)", "self.l.filter(x, has(x.b)).all(y, y.b > 1)");
         follows("l[].a", "l[].b", "self.l.all(x, self.k.all(y, y.a == x.a))", "self.l.all(x, self.k.all(y, y.a == x.b))");
         follows("l[].a", "l[].b", "self.l.map(x, x.c).all(y, y > 1)", "self.l.map(x, x.c).all(y, y > 1)");
         follows("l[].a", "l[].b", "self.l.all(x, x == oldSelf.l[0])", "self.l.all(x, x == oldSelf.l[0])");
-        // A variable that hides `self` isn't it.
+        // A variable that shadows `self` isn't the object.
         follows("a", "b", "self.l.all(self, self.a > 1)", "self.l.all(self, self.a > 1)");
     }
 
     #[test]
-    fn texts_stay() {
+    fn string_literals_are_unchanged() {
         follows("a", "b", "self.mode != 'self.a' && self.mode != 'a'", "self.mode != 'self.a' && self.mode != 'a'");
         follows("replicaCount", "replicas", "self.note != \"self.replicaCount\"", "self.note != \"self.replicaCount\"");
     }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_followed_is_said() {
+    fn unsupported_references_are_reported() {
         can_not_follow("l[].a", "l[].b", "self.l.map(x, x).all(y, y.a > 1)");
         can_not_follow("x.a", "x.b", "(self.c ? self.x : self.y).a > 1");
         can_not_follow("a", "b", "[self].all(x, x.a > 1)");
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn mentions_are_reads_of_the_field_or_of_all_around_it() {
+    fn mentions_include_reads_of_whole_parents() {
         let mentioned = |rule: &str, field: &str| mentions(rule, path(field).steps());
         for rule in
             ["self.l.all(i, i.a > 1)", "self.l.all(i, self.l.exists_one(j, i == j))", "self.l.map(i, i).all(j, j.a > 1)", "self.l =="]

@@ -1,4 +1,4 @@
-//! Edits of a rule's text at the tokens of an expression.
+//! Edits a rule's text at the tokens of an expression.
 
 use std::ops::Range;
 
@@ -34,14 +34,14 @@ impl<'r> RuleText<'r> {
         matches!(self.token(index), Some(Token::Sign(found)) if *found == sign)
     }
 
-    /// The bytes of a name.
+    /// The bytes of a name token.
     fn name(&self, index: usize) -> Option<Range<usize>> {
         let Some(Token::Ident(name)) = self.token(index) else { return None };
         let start = self.start(index)?;
         Some(start..start + name.len())
     }
 
-    /// The token of the name that a selection ends with.
+    /// The token of the name at the end of a selection.
     fn selected(&self, expr: &Expr) -> Option<usize> {
         let index = self.index_at(expr.at)?;
         if !matches!(&expr.kind, ExprKind::Select(select) if select.test) {
@@ -54,7 +54,7 @@ impl<'r> RuleText<'r> {
         Some(last)
     }
 
-    /// The parenthesis that closes the one at `open`.
+    /// The token that closes the parenthesis at `open`.
     fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0_usize;
         for index in open..self.tokens.len() {
@@ -79,7 +79,7 @@ impl<'r> RuleText<'r> {
         if function == "_?._" {
             return Some((self.name(self.selected(read)?)?, name::escape(new)?));
         }
-        // A key is written as it is, in quotes.
+        // A key is written unescaped, in quotes.
         let index = self.index_at(args.get(1)?.at)?;
         let start = self.start(index)?;
         let literal = self.rule.get(start..self.start(index + 1)?)?.trim_end();
@@ -88,7 +88,7 @@ impl<'r> RuleText<'r> {
         (is_quoted && is_simple).then(|| (start..start + literal.len(), format!("'{new}'")))
     }
 
-    /// The edit that replaces the last `gone` names of a selection by others.
+    /// The edit that replaces the last `gone` names of a selection with others.
     pub fn new_place(&self, read: &Expr, gone: usize, come: &[String]) -> Option<(Range<usize>, String)> {
         let is_test = matches!(&read.kind, ExprKind::Select(select) if select.test);
         let (mut base, mut first, mut optional) = (read, 0, false);
@@ -117,7 +117,7 @@ impl<'r> RuleText<'r> {
         Some((self.start(dot)?..self.name(last)?.end, text))
     }
 
-    /// `has(self.a)` → `(has(self.x) && has(self.x.a))`: to ask for a part of what isn't there is an error.
+    /// `has(self.a)` → `(has(self.x) && has(self.x.a))`: selecting a field of an absent value is an error.
     fn new_test(&self, read: &Expr, base: &Expr, (dot, last): (usize, usize), come: &[String]) -> Option<(Range<usize>, String)> {
         let ExprKind::Ident(variable) = &base.kind else { return None };
         let open = self.index_at(read.at)?;
@@ -134,7 +134,7 @@ impl<'r> RuleText<'r> {
         Some((has.start..self.start(close)? + 1, format!("({})", tests.collect::<Vec<_>>().join(" && "))))
     }
 
-    /// The rule with edits made, which are in order and must not overlap.
+    /// The rule with all edits applied, which must be in order and not overlap.
     pub fn edited(&self, edits: impl Iterator<Item = (Range<usize>, String)>) -> Option<String> {
         let mut out = String::with_capacity(self.rule.len());
         let mut done = 0;

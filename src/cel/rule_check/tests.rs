@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::testing::shape;
 
-/// The rules with errors, each with the field that the server points at.
+/// The rules with errors, each with the field that the server reports.
 fn members(schema: &Value) -> Vec<String> {
     let shape = shape(schema);
     let sites = check_rules(&shape, &StoredExpressions::default());
@@ -66,7 +66,7 @@ fn costs_multiply_and_add_up() {
 }
 
 #[test]
-fn rules_below_others_see_what_those_see() {
+fn nested_rules_see_the_same_types_as_outer_ones() {
     let unknown = |more: Value| {
         let mut schema = json!({"type": "object", "properties": {"a": {"x-kubernetes-preserve-unknown-fields": true, "properties": {
             "b": ruled(json!({"type": "string", "maxLength": 5}), json!({"rule": "self == 'x'"}))
@@ -104,7 +104,7 @@ fn properties_of_maps_and_lists_count_as_often_as_their_elements() {
 }
 
 #[test]
-fn what_does_not_compile_uses_no_old_self() {
+fn rules_that_do_not_compile_do_not_use_old_self() {
     let broken = json!({"rule": "nope == oldSelf", "optionalOldSelf": true});
     assert_eq!(members(&under(ruled(json!({"type": "string"}), broken))), ["spec.f rule", "spec.f optionalOldSelf"]);
 }
