@@ -4,45 +4,45 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// Automaton states that one search for a string may touch.
+/// How many automaton states one search for a string may visit.
 pub const MAX_WORK: usize = 1_000_000;
-/// The same for all searches of one comparison, however many there are.
+/// The same for all searches of one comparison together.
 pub const MAX_TOGETHER: usize = 5_000_000;
-/// Conditions that all searches of one comparison may hold against each other. Comparisons of real schemas need some ten thousands, and
-/// a hundred of these take about as long as a state of an automaton.
+/// How many pairs of conditions all searches of one comparison may check. Comparisons of real schemas need tens of thousands, and a
+/// hundred of these take about as long as one automaton state.
 const MAX_CONDITIONS: usize = 80_000_000;
 /// What a search may still do when that is used up, and when twice as much is used up.
 const LITTLE: usize = 20_000;
 const LEAST: usize = 500;
 
-/// The budget of one comparison, passed to all its searches. Clones share what is left.
+/// The budget of one comparison, shared by all its searches. Clones share the remaining budget.
 #[derive(Clone)]
 pub struct Budget(Option<Rc<RefCell<Left>>>);
 
 struct Left {
-    /// Automaton states that may still be touched.
+    /// The remaining automaton states.
     work: usize,
-    /// Those that were touched beyond it.
+    /// The automaton states visited beyond the limit.
     over: usize,
-    /// Conditions that searches for whole values may still hold against each other.
+    /// How many pairs of conditions searches for whole values may still check.
     conditions: usize,
-    /// Fingerprints of searches that were given up: another try would end the same way.
+    /// Fingerprints of searches that were given up, because trying again would end the same way.
     given_up: HashSet<u64>,
 }
 
 impl Budget {
-    /// For all searches of one comparison.
+    /// A budget for all searches of one comparison.
     pub fn shared() -> Self {
         let left = Left { work: MAX_TOGETHER, over: 0, conditions: MAX_CONDITIONS, given_up: HashSet::new() };
         Budget(Some(Rc::new(RefCell::new(left))))
     }
 
-    /// Each search is limited by itself; for callers that make a few only.
+    /// Limits each search separately, for callers that make only a few.
     pub fn of_each() -> Self {
         Budget(None)
     }
 
-    /// Takes from the conditions that may still be looked at; whether any are left.
+    /// Takes conditions off the budget; returns whether any are left.
     pub(super) fn spend(&self, conditions: usize) -> bool {
         let Some(left) = &self.0 else { return true };
         let mut left = left.borrow_mut();
@@ -50,13 +50,13 @@ impl Budget {
         left.conditions > 0
     }
 
-    /// Conditions that were compared.
+    /// How many conditions were compared.
     #[cfg(test)]
     pub(crate) fn spent(&self) -> usize {
         self.0.as_ref().map_or(0, |left| MAX_CONDITIONS - left.borrow().conditions)
     }
 
-    /// How many automaton states a search with this fingerprint may touch; nothing if it was given up before.
+    /// How many automaton states a search with this fingerprint may visit; `None` if it was given up before.
     pub(super) fn work(&self, fingerprint: impl FnOnce() -> u64) -> Option<usize> {
         let Some(left) = &self.0 else { return Some(MAX_WORK) };
         let left = left.borrow();
@@ -66,7 +66,7 @@ impl Budget {
         Some(if left.over < MAX_TOGETHER { left.work.clamp(LITTLE, MAX_WORK) } else { LEAST })
     }
 
-    /// Notes what a search has done, and its fingerprint if it was given up.
+    /// Records the work of a search, and its fingerprint if it was given up.
     pub(super) fn worked(&self, work: usize, given_up: Option<u64>) {
         let Some(left) = &self.0 else { return };
         let mut left = left.borrow_mut();
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_share_what_is_left() {
+    fn clones_share_the_remaining_budget() {
         let budget = Budget::shared();
         assert!(budget.clone().spend(MAX_CONDITIONS - 1));
         assert!(!budget.spend(1));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_left_when_all_is_used_up() {
+    fn a_little_work_is_allowed_when_the_budget_is_used_up() {
         let budget = Budget::shared();
         assert_eq!(budget.work(|| 1), Some(MAX_WORK));
         budget.worked(MAX_TOGETHER, None);

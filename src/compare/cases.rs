@@ -1,5 +1,5 @@
-//! Objects that show one constraint of a schema: one that has to do with it and is accepted, one that is rejected for it, if possible for it
-//! alone.
+//! Generates objects for one constraint of a schema: one that satisfies it and is accepted, and one that is rejected because of it,
+//! if possible only because of it.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use super::generate::BodyMaker;
 use super::solver::{Pin, PinTarget, Preference};
 use super::{Budget, Cause, Trial, What, Witnesses};
 
-/// The longest text that is made to be too long.
+/// The longest string that is generated to be too long.
 const MAX_TEXT: u64 = 1 << 16;
-/// The most elements of a list, or keys of an object, that is made to have too many.
+/// The most elements or keys that are generated to be too many.
 const MAX_COUNT: usize = 256;
 
-/// Makes objects of one version.
+/// Generates objects of one version.
 pub(crate) struct CaseMaker<'s> {
     root: &'s Shape,
     small: BodyMaker<'s>,
@@ -46,12 +46,12 @@ impl<'s> CaseMaker<'s> {
         CaseMaker { root, small: BodyMaker::new(root, Preference::Small, &Budget::of_each()), api_version, kind }
     }
 
-    /// Bodies with as little and with as much as possible.
+    /// Bodies with as few and as many fields as possible.
     pub fn extremes(&mut self) -> Vec<Value> {
         super::filled(self.root).into_iter().chain(self.small.make(None)).collect()
     }
 
-    /// A small body that has a value at the path.
+    /// A small body with a value at the path.
     pub fn with(&mut self, path: &'s FieldPath) -> Option<Value> {
         let pin = (!path.is_root()).then_some(Pin { steps: path.steps(), target: PinTarget::Sent });
         self.small.make(pin)
@@ -84,8 +84,8 @@ impl<'s> CaseMaker<'s> {
         }
     }
 
-    /// An object with a value that breaks the check, whatever else is wrong with it: other conditions of the node and all rules are left
-    /// out of the search.
+    /// An object with a value that violates the check, whatever else is wrong with it: other conditions of the node and all rules
+    /// are ignored in the search.
     fn forced(&self, at: &FieldPath, check: &Check) -> Option<Rejected> {
         let mut root = self.root.clone();
         without_rules(&mut root);
@@ -122,7 +122,7 @@ impl<'s> CaseMaker<'s> {
         Some(root)
     }
 
-    /// The object of a body.
+    /// The object for a body.
     pub fn whole(&self, body: Value) -> Value {
         let mut object = serde_json::json!({"apiVersion": self.api_version, "kind": self.kind, "metadata": {"name": "example"}});
         if let (Value::Object(all), Value::Object(own)) = (&mut object, body) {
@@ -155,7 +155,7 @@ fn aspect(kind: Kind) -> Option<Aspect> {
     })
 }
 
-/// Recursion is bounded by the depth of the shape.
+/// The recursion is limited by the depth of the shape.
 fn without_rules(shape: &mut Shape) {
     shape.rules.clear();
     for property in shape.properties.values_mut() {
@@ -169,7 +169,7 @@ fn without_rules(shape: &mut Shape) {
     }
 }
 
-/// Values that break a check of the node.
+/// Values that violate a check of the node.
 fn breaking(node: &Shape, check: &Check) -> Vec<Value> {
     let Check::Keyword(kind) = check else { return Vec::new() };
     let text = |length: u64| Value::from("a".repeat(usize::try_from(length.min(MAX_TEXT)).unwrap_or_default()));
@@ -191,18 +191,18 @@ fn breaking(node: &Shape, check: &Check) -> Vec<Value> {
             let object = |count| (0..count).map(|number| (format!("key{number}"), value.clone())).collect::<serde_json::Map<_, _>>();
             beyond(node.property_count).map(|count| Value::Object(object(count))).into_iter().collect()
         }
-        // As where a field takes integers and strings.
+        // For example, a field that accepts integers and strings.
         Kind::AnyOf | Kind::OneOf => vec![Value::from(true)],
         _ => Vec::new(),
     }
 }
 
-/// One more than a limit, if that isn't too many to be written.
+/// One more than a limit, if that isn't too many to generate.
 fn beyond(count: CountRange) -> Option<usize> {
     usize::try_from(count.max?).ok().filter(|max| *max < MAX_COUNT).map(|max| max + 1)
 }
 
-/// A value of the type of a node.
+/// A value of the node's type.
 fn plain(node: &Shape) -> Value {
     match node.ty {
         Some(Type::Object) => Value::Object(serde_json::Map::new()),

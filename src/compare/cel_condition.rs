@@ -1,9 +1,9 @@
-//! How the parts of a CEL condition are read, once for both ways to compare rules: by form (`cel_implication`) and by search (`solver`).
+//! Parses the parts of a CEL condition, for both ways to compare rules: by form (`cel_implication`) and by search (`solver`).
 
 use crate::cel::ast::{Comprehension, Expr, ExprKind, Literal, Quantifier, Select};
 use crate::cel::comparison::Operator;
 
-/// An expression that is true or false, by its outermost operator.
+/// A boolean expression, by its outermost operator.
 pub(super) enum Condition<'e> {
     Constant(bool),
     Not(&'e Expr),
@@ -29,7 +29,7 @@ pub(super) enum Condition<'e> {
         item: &'e Expr,
         list: &'e Expr,
     },
-    /// `target.matches('…')`, `startsWith`, `endsWith` and `contains` of a constant, as a regular expression.
+    /// `target.matches('…')`, or `startsWith`, `endsWith` and `contains` with a constant, as a regular expression.
     Matches {
         target: &'e Expr,
         pattern: String,
@@ -74,7 +74,7 @@ impl<'e> Condition<'e> {
     }
 }
 
-/// The regular expression that a test of a string with a constant is the same as.
+/// The regular expression that is equivalent to a string test with a constant.
 fn pattern(function: &str, argument: &Expr) -> Option<String> {
     let Some(Literal::String(text)) = argument.literal() else { return None };
     match function {
@@ -86,7 +86,7 @@ fn pattern(function: &str, argument: &Expr) -> Option<String> {
     }
 }
 
-/// What `size(…)` or `….size()` counts.
+/// The argument of `size(…)` or `….size()`.
 pub(super) fn size_of(expr: &Expr) -> Option<&Expr> {
     let ExprKind::Call(call) = &expr.kind else { return None };
     match (&*call.function, call.target.as_deref(), call.args.as_slice()) {
@@ -95,7 +95,7 @@ pub(super) fn size_of(expr: &Expr) -> Option<&Expr> {
     }
 }
 
-/// The selection of a field of one of these variables: `self.a` of `self`.
+/// The selection of a field of one of these variables: `self.a` for `self`.
 pub(super) fn field_of<'e>(expr: &'e Expr, variables: &[&str]) -> Option<&'e Select> {
     match &expr.kind {
         ExprKind::Select(select) if matches!(&select.operand.kind, ExprKind::Ident(name) if variables.contains(&name.as_str())) => {

@@ -1,11 +1,11 @@
-//! The conditions that one schema node puts on a value, and how to put them back one by one.
+//! The conditions that one schema node puts on a value, and how to restore them one by one.
 //!
 //! A difference between two nodes is attributed to a keyword by restoring that keyword and comparing again.
 
 use crate::model::fact::Aspect;
 use crate::model::schema::{Keyword, Shape};
 
-/// Each condition with the keywords that write it.
+/// Each condition, with the keywords that express it.
 pub(crate) const CONDITIONS: &[(Aspect, &[Keyword])] = &[
     (Aspect::Type, &[Keyword::Type, Keyword::IntOrString]),
     (Aspect::Enum, &[Keyword::Enum]),
@@ -32,7 +32,7 @@ pub(crate) fn condition_keywords() -> impl Iterator<Item = Keyword> {
     CONDITIONS.iter().flat_map(|(_, words)| words.iter().copied())
 }
 
-/// Puts one condition of a node back to what it was.
+/// Restores one condition of a node to its old state.
 pub(crate) fn restore(node: &mut Shape, was: &Shape, condition: Aspect) {
     let written = match condition {
         Aspect::ExclusiveMinimum => Aspect::Minimum,
@@ -43,7 +43,7 @@ pub(crate) fn restore(node: &mut Shape, was: &Shape, condition: Aspect) {
     words.for_each(|&word| restore_keyword(node, was, word));
 }
 
-/// The node with the conditions of another one: what a value must be, apart from nulls, defaults, required names and what is below.
+/// The node with the conditions of another one: what a value must be, except for nulls, defaults, required names and children.
 pub(crate) fn constrained_by(node: &Shape, other: &Shape) -> Shape {
     let mut constrained = node.clone();
     condition_keywords().for_each(|word| restore_keyword(&mut constrained, other, word));

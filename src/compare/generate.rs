@@ -1,4 +1,4 @@
-//! Makes valid bodies (objects without apiVersion, kind and metadata) for the root schema of a resource, the same ones each time.
+//! Generates valid bodies (objects without apiVersion, kind and metadata) for the root schema of a resource, deterministically.
 
 use std::rc::Rc;
 
@@ -12,9 +12,9 @@ use crate::model::{FieldPath, PathStep};
 use super::Budget;
 use super::solver::{Formula, Goal, Pin, PinTarget, Preference, Solver};
 
-/// The most objects that [`around`] makes.
+/// The most objects that [`around`] generates.
 const MAX_AROUND: usize = 600;
-/// Sizes above this are not built.
+/// Larger sizes are not generated.
 const MAX_SIZE: u64 = 200;
 
 /// The smallest body that the schema accepts, if one was found.
@@ -22,19 +22,19 @@ pub fn smallest(root: &Shape) -> Option<Value> {
     BodyMaker::new(root, Preference::Small, &Budget::of_each()).make(None)
 }
 
-/// A body with every field filled that can be.
+/// A body with every field that can be set.
 pub fn filled(root: &Shape) -> Option<Value> {
     BodyMaker::new(root, Preference::Full, &Budget::of_each()).make(None)
 }
 
-/// The smallest body that has this value at a path; a list on the way gets one item, a map one key.
+/// The smallest body with this value at a path; a list on the path gets one item, a map one key.
 pub fn embed(root: &Shape, path: &FieldPath, value: &Value) -> Option<Value> {
     let pin = Pin { steps: path.steps(), target: PinTarget::Value(value) };
     BodyMaker::new(root, Preference::Small, &Budget::of_each()).make(Some(pin))
 }
 
-/// Bodies at the boundaries of the schema: each field at its least and its greatest, each value of an enum, each count,
-/// fields left out and fields that are null. At most `MAX_AROUND`.
+/// Bodies at the boundaries of the schema: each field at its minimum and maximum, each enum value, each count, omitted fields and
+/// null fields. At most `MAX_AROUND`.
 pub fn around(root: &Shape) -> Vec<Value> {
     let mut wishes = Vec::new();
     collect(root, &FieldPath::root(), &mut wishes);
@@ -81,7 +81,7 @@ impl<'s> BodyMaker<'s> {
     }
 }
 
-/// Something that a body should show.
+/// Something that a body should contain.
 struct Wish {
     path: FieldPath,
     what: What,
@@ -93,7 +93,7 @@ enum What {
     Null,
 }
 
-/// The boundaries of a node and of everything below it.
+/// Collects the boundaries of a node and of everything below it.
 fn collect(shape: &Shape, path: &FieldPath, wishes: &mut Vec<Wish>) {
     if wishes.len() >= 4 * MAX_AROUND {
         return;

@@ -1,4 +1,4 @@
-//! How much of a schema one comparison may look at.
+//! Limits on how much of a schema one comparison considers.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use crate::input::yaml::Node;
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Additional, Schema, Shape};
 
-/// Nodes of a schema that one comparison looks at; of a larger one only the first level.
+/// How many nodes of a schema one comparison considers; for a larger schema only the first level.
 const MAX_NODES: usize = 2_000;
-/// Nodes of a child that is small enough to be looked at anyway.
+/// A child with at most this many nodes is considered anyway.
 const SMALL_CHILD: usize = 60;
 /// The longest CEL rule, in bytes, that is analysed.
 pub(crate) const MAX_RULE: usize = 2_000;
-/// Items of one list that comparisons try one by one. The longest enum of real CRDs has some hundreds.
+/// How many items of one list are tried one by one. The longest enum of real CRDs has a few hundred.
 pub(crate) const MAX_LIST: usize = 2_000;
 
-/// The shape of a node; where much is below it, its large children are taken to accept anything, which hides no loss.
+/// The shape of a node; if there is too much below it, large children are assumed to accept anything, which hides no loss.
 pub(crate) fn bounded_shape(schema: &Schema<'_>) -> Shape {
     if count(schema.node(), MAX_NODES) < MAX_NODES {
         return Shape::of(schema);
@@ -33,12 +33,12 @@ pub(crate) fn bounded_shape(schema: &Schema<'_>) -> Shape {
     shape
 }
 
-/// Whether a list somewhere below is longer than what is tried one by one.
+/// Whether a list somewhere below is too long to be tried item by item.
 pub(crate) fn is_oversized(node: Node<'_>) -> bool {
     node.items().len() > MAX_LIST || node.entries().map(|entry| entry.value).chain(node.items()).any(is_oversized)
 }
 
-/// The same of a shape.
+/// The same for a shape.
 pub(crate) fn is_oversized_shape(shape: &Shape) -> bool {
     let clauses = || [&shape.all_of, &shape.any_of, &shape.one_of].into_iter();
     shape.enum_values.as_ref().is_some_and(|values| values.len() > MAX_LIST)
@@ -48,7 +48,7 @@ pub(crate) fn is_oversized_shape(shape: &Shape) -> bool {
         || matches!(&shape.extra, Extra::Values(values) if is_oversized_shape(values))
 }
 
-/// Nodes below and with this one, up to a limit.
+/// The number of nodes from this one down, up to a limit.
 fn count(node: Node<'_>, limit: usize) -> usize {
     let mut sum = 1;
     for child in node.entries().map(|entry| entry.value).chain(node.items()) {

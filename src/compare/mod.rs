@@ -1,11 +1,11 @@
-//! Compares two shapes: which objects each accepts and keeps, with an object for each difference.
+//! Compares two shapes: which objects each accepts and keeps, with an example object for each difference.
 //!
-//! Everything rests on one search ([`solver`]) for a value that the old side accepts and keeps, and that the new side rejects or
-//! prunes in part. That there is none is a proof that nothing is lost. Requests are checked as the creation of an object:
-//! transition rules don't count.
+//! Everything is based on one search ([`solver`]) for a value that the old side accepts and keeps, and that the new side rejects or
+//! prunes in part. If there is none, it is proved that nothing is lost. Requests are checked as creates, so transition rules don't
+//! count.
 //!
-//! - [`order_roots`], [`order`] and [`order_local`] compare whole schemas, one field with all below it, one field alone.
-//! - [`filled`], [`around`] and [`embed`] make valid objects.
+//! - [`order_roots`], [`order`] and [`order_local`] compare whole schemas, one field with everything below it, or one field alone.
+//! - [`filled`], [`around`] and [`embed`] generate valid objects.
 //! - [`Witnesses`] shows a difference with an object, confirmed by requests to both sides.
 
 mod budget;
@@ -40,7 +40,7 @@ pub use witness::{Cause, Trial, What, Witnesses};
 /// The position of a node in its schema, which decides what happens to a null, a default and a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Named in `properties`.
+    /// Declared in `properties`.
     Field,
     /// A value of `additionalProperties`.
     Entry,

@@ -1,5 +1,5 @@
-//! Strings just beside one that a rule names: durations, times, addresses, networks, quantities and versions that its functions
-//! tell apart from it.
+//! Strings close to one in a rule: durations, times, addresses, networks, quantities and versions that CEL functions distinguish
+//! from it.
 
 use std::net::IpAddr;
 
@@ -35,7 +35,7 @@ fn times(text: &str) -> Vec<String> {
     [time].into_iter().chain(moved).map(Timestamp::to_text).collect()
 }
 
-/// The address that is this far from another one of its family.
+/// The address this far from another one of the same family.
 fn moved(address: IpAddr, by: i128) -> IpAddr {
     match address {
         IpAddr::V4(v4) => IpAddr::V4(u32::from(v4).wrapping_add(by as u32).into()),
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_sort_has_neighbours() {
+    fn each_kind_has_neighbours() {
         for (text, beside) in [
             ("60s", "59s"),
             ("2020-01-01T00:00:00Z", "2019-12-31T23:59:59Z"),

@@ -11,8 +11,8 @@ use crate::model::schema::shape::Type;
 use super::solver::{Difference, Goal, Pair, Preference, ReadBy, Reader, SideView, Solver, Term, TermLiteral, unconfirmed};
 use super::{Budget, Role, Sample};
 
-/// Compares the schemas of two versions of a resource, from their roots. Samples are bodies: objects without apiVersion,
-/// kind and metadata.
+/// Compares the schemas of two versions of a resource, from their roots. Samples are bodies: objects without apiVersion, kind and
+/// metadata.
 pub fn order_roots(a: &Shape, b: &Shape, budget: &Budget) -> Comparison<Sample> {
     let mut solver = Solver::new(Preference::Small, budget).with_roots(&[a, b]);
     if solver.same_readers(ReadBy::shape_of(a), ReadBy::shape_of(b)) {
@@ -22,7 +22,7 @@ pub fn order_roots(a: &Shape, b: &Shape, budget: &Budget) -> Comparison<Sample> 
     Searches { solver, sides, local: false }.order()
 }
 
-/// Whether two shapes say the same.
+/// Whether two shapes are equivalent.
 pub(crate) fn is_same(a: &Shape, b: &Shape, budget: &Budget) -> bool {
     Solver::new(Preference::Small, budget).same_readers(ReadBy::shape_of(a), ReadBy::shape_of(b))
 }
@@ -32,15 +32,15 @@ pub fn order(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sa
     compare(a, b, role, false, budget)
 }
 
-/// Compares two nodes at the same place without their children: a child that both have counts as the same, and
-/// that a child is there on one side only is neither a loss nor a gain of the node itself. Where properties turn into a
-/// map or a list, [`order`] says more.
+/// Compares two nodes at the same place without their children: a child on both sides counts as the same, and a child on only one
+/// side is neither a loss nor a gain of the node itself. If properties become a map or a list, [`order`] is more precise.
 pub fn order_local(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     compare(a, b, role, true, budget)
 }
 
-/// As [`order_local`], for nodes that aren't meant to be lists. Servers accept lists next to a format of strings, whatever the type is.
-/// A list that is refused now is a loss like any other, but only if nothing else is lost; that one is accepted now says nothing.
+/// Like [`order_local`], for nodes that aren't meant to be lists. With a string format, servers accept lists whatever the type is.
+/// A list that is refused now is a loss like any other, but only if nothing else is lost; a list that is accepted now doesn't
+/// count.
 pub fn order_with_lost_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     let order = order_local(a, b, role, budget);
     if !is_list(&order.lost) && !is_list(&order.gained) {
@@ -54,7 +54,7 @@ pub fn order_with_lost_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) 
     Comparison { relation, lost: order.lost, loses: Some(true), ..others }
 }
 
-/// As [`order_local`], for nodes that aren't meant to be lists, and where it doesn't matter that servers accept some.
+/// Like [`order_local`], for nodes that aren't meant to be lists, if it doesn't matter that servers accept some.
 pub fn order_without_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     let order = order_local(a, b, role, budget);
     if is_list(&order.lost) || is_list(&order.gained) { order_of_others(a, b, role, budget) } else { order }
@@ -64,7 +64,7 @@ fn is_list(sample: &Option<Sample>) -> bool {
     matches!(sample, Some(Sample::Sent(Value::Array(_))))
 }
 
-/// As [`order_local`], lists left aside.
+/// Like [`order_local`], ignoring lists.
 fn order_of_others(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     let without = |shape: &Shape| {
         let list = Shape { ty: Some(Type::Array), ..Shape::any(shape.at) };
@@ -94,7 +94,7 @@ fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, local: bool, budget: &Bud
     Searches { solver, sides, local }.order()
 }
 
-/// Before and after.
+/// The old and the new side.
 #[derive(Clone, Copy)]
 struct Sides<'s> {
     read_by: [ReadBy<'s>; 2],
@@ -108,7 +108,7 @@ impl<'s> Sides<'s> {
         Sides { read_by: [b, a], shapes: [y, x], root: self.root }
     }
 
-    /// The first side accepts and keeps the value; the second accepts it or not.
+    /// A goal: the first side accepts and keeps the value; `accepted` says whether the second accepts it.
     fn goal(self, accepted: bool, difference: Difference, both_keep: bool) -> Goal<'s> {
         let [a, b] = self.read_by;
         let [x, y] = self.shapes;
@@ -141,7 +141,7 @@ impl Searches<'_> {
         Comparison::of(lost, gained, changed)
     }
 
-    /// What the first side accepts and keeps and the second doesn't; or the other way round.
+    /// Searches for a value that the first side accepts and keeps and the second doesn't; or vice versa.
     fn lost(&mut self, swapped: bool) -> Search<Sample> {
         let sides = if swapped { self.sides.swapped() } else { self.sides };
         self.pair(sides, false);

@@ -1,6 +1,6 @@
-//! Random objects around the literals of CEL rules: a break that no method derives is often seen in a few hundred tries.
+//! Random objects around the literals of CEL rules: a break that no method derives is often found in a few hundred tries.
 //!
-//! The same objects come out each time: the generator has a fixed seed.
+//! The generator has a fixed seed, so the objects are always the same.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,7 +18,7 @@ use super::neighbours::neighbours;
 use super::solver::{Goal, Pin, PinTarget, Preference, Reader, Solver};
 use super::{Budget, MAX_RULE};
 
-/// Strings that functions of Kubernetes' CEL libraries treat differently.
+/// Strings that Kubernetes' CEL functions treat differently.
 const TEXTS: &[&str] = &[
     "",
     "a",
@@ -85,35 +85,35 @@ const TEXTS: &[&str] = &[
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.b",
 ];
-/// Nesting of what is made up.
+/// The maximum nesting of generated values.
 const MAX_DEPTH: usize = 24;
-/// The longest list that is made up to reach an upper bound.
+/// The longest list that is generated to reach an upper bound.
 const MAX_ITEMS: u64 = 70;
-/// One of so many objects has lists that are as long as they may be.
+/// One in this many objects has lists of maximum length.
 const FULL: usize = 250;
-/// Lists within each other that are filled up so.
+/// How many nested lists are filled this way.
 const MAX_FULL: usize = 2;
-/// Lengths of strings that rules may ask for.
+/// Lengths of strings that rules may require.
 const LENGTHS: std::ops::RangeInclusive<i64> = 3..=1_024;
-/// Values of one scalar that are kept.
+/// How many values of one scalar are kept.
 const MAX_LEAF: usize = 160;
 
-/// Makes up values of a schema.
+/// Generates random values of a schema.
 pub(super) struct Sampler<'s> {
     state: u64,
     texts: Vec<String>,
     numbers: Vec<f64>,
-    /// Fields that the rules name.
+    /// Fields that the rules mention.
     named: BTreeSet<String>,
     /// The few scalars that one object is mostly made of, so that its parts are often equal.
     palette: Vec<Value>,
-    /// What a scalar node accepts, by its address.
+    /// The values that a scalar node accepts, by its address.
     leaves: HashMap<usize, Vec<Value>>,
-    /// Values of nodes with rules of their own, which random values rarely satisfy, by the address of the node.
+    /// Values of nodes with their own rules, which random values rarely satisfy, by the address of the node.
     valid: HashMap<usize, Vec<Value>>,
-    /// Objects made so far.
+    /// How many objects were generated so far.
     made: usize,
-    /// Whether this one has long lists, and how many are around what is being made.
+    /// Whether this object has long lists, and how many of them enclose the current value.
     full: bool,
     lists: usize,
     solver: Solver<'s>,
@@ -121,7 +121,7 @@ pub(super) struct Sampler<'s> {
 }
 
 impl<'s> Sampler<'s> {
-    /// `rules` are the texts whose literals and fields matter.
+    /// `rules` are the texts whose literals and fields are used.
     pub(super) fn new<'r>(rules: impl Iterator<Item = &'r str>, budget: &Budget) -> Self {
         let mut sampler = Sampler {
             state: 0x9E37_79B9_7F4A_7C15,
@@ -181,7 +181,7 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    /// Strings as long as the numbers of a rule, and one longer or shorter.
+    /// Adds strings with the lengths in a rule, and one longer or shorter.
     fn learn_lengths(&mut self, expr: &Expr) {
         for part in expr.descendants() {
             let ExprKind::Literal(Literal::Int(n)) = part.kind else { continue };
@@ -202,7 +202,7 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    /// The next of a fixed row of numbers, below this one (xorshift).
+    /// The next pseudo-random number below this one (xorshift).
     fn below(&mut self, end: usize) -> usize {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
@@ -210,7 +210,7 @@ impl<'s> Sampler<'s> {
         usize::try_from(self.state >> 33).unwrap_or(0) % end.max(1)
     }
 
-    /// One of a list; the first ones more often, so that two fields are often equal.
+    /// An element of a list; the first ones more often, so that two fields are often equal.
     fn one_of<'v>(&mut self, list: &'v [Value]) -> Option<&'v Value> {
         let end = match self.below(10) {
             0..5 => list.len().min(4),
@@ -220,7 +220,7 @@ impl<'s> Sampler<'s> {
         list.get(self.below(end))
     }
 
-    /// A body for the root of a resource, with something at the path: there, whatever may be there; elsewhere, as little as possible.
+    /// A body for the root of a resource with a value at the path: random there, and as small as possible elsewhere.
     pub(super) fn body(&mut self, root: &'s Shape, path: &[PathStep]) -> Option<Value> {
         self.mix();
         self.made += 1;
@@ -257,7 +257,7 @@ impl<'s> Sampler<'s> {
                     _ => None,
                 })?;
                 let below = self.toward(child, rest)?;
-                // What has rules may need more than what is required.
+                // A node with rules may need more than its required fields.
                 let known = if shape.rules.is_empty() { None } else { self.valid(shape).into_iter().next() };
                 let mut map = match known {
                     Some(Value::Object(map)) => map,
@@ -285,7 +285,7 @@ impl<'s> Sampler<'s> {
         Some(map)
     }
 
-    /// A value of a node: `rich` with fields that may be left out.
+    /// A value of a node; `rich` values have optional fields.
     fn value(&mut self, shape: &'s Shape, rich: bool, depth: usize) -> Option<Value> {
         if depth > MAX_DEPTH {
             return None;
@@ -350,7 +350,7 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    /// An object with the lists that rules name, and little else.
+    /// An object with the lists that rules mention, and little else.
     fn with_long_lists(&mut self, shape: &'s Shape, depth: usize) -> Option<Value> {
         let known = if depth > 0 && !shape.rules.is_empty() { self.valid(shape).into_iter().next() } else { None };
         let mut map = match known {
@@ -367,7 +367,7 @@ impl<'s> Sampler<'s> {
         Some(Value::Object(map))
     }
 
-    /// The same item as often as it may be there.
+    /// The same item as often as allowed.
     fn long_list(&mut self, shape: &'s Shape, depth: usize) -> Option<Value> {
         let least = shape.item_count.min;
         let most = shape.item_count.max.unwrap_or(MAX_ITEMS).min(MAX_ITEMS);
@@ -385,7 +385,7 @@ impl<'s> Sampler<'s> {
         Some(Value::Array(vec![item?; usize::try_from(count).ok()?]))
     }
 
-    /// Values that satisfy a node and its rules: the smallest, and one for each value of an enum in it.
+    /// Values that satisfy a node and its rules: the smallest, and one for each enum value in it.
     fn valid(&mut self, shape: &'s Shape) -> Vec<Value> {
         let address = std::ptr::from_ref(shape).addr();
         if let Some(known) = self.valid.get(&address) {
@@ -404,7 +404,7 @@ impl<'s> Sampler<'s> {
         found
     }
 
-    /// Keys of a map.
+    /// Generates entries of a map.
     fn entries(&mut self, shape: &'s Shape, map: &mut Map<String, Value>, depth: usize) {
         let values = match &shape.extra {
             Extra::Values(values) => Some(values.as_ref()),
@@ -440,7 +440,7 @@ impl<'s> Sampler<'s> {
             let fractions = shape.ty == Some(Type::Number);
             let bounds: Vec<f64> = bounds.collect();
             list.extend(bounds.iter().chain(&self.numbers).filter_map(|&x| whole(x).or_else(|| fractions.then(|| x.into()))));
-            // Beyond what a float holds exactly, and where sums and products overflow.
+            // Beyond what a float can represent exactly, and where sums and products overflow.
             list.extend([9_007_199_254_740_993_i64, i64::MAX, i64::MIN].map(Value::from));
         }
         if texts {
@@ -458,7 +458,7 @@ impl<'s> Sampler<'s> {
         seen
     }
 
-    /// The value with something else in one or two places below the path.
+    /// Changes one or two places of a value below the path.
     pub(super) fn changed(&mut self, value: &Value, root: &'s Shape, path: &[PathStep]) -> Option<Value> {
         let mut changed = value.clone();
         for _ in 0..=self.below(2) {
@@ -519,7 +519,7 @@ impl<'s> Sampler<'s> {
     }
 }
 
-/// A whole number as it is written.
+/// Writes a whole number without a fraction.
 fn whole(x: f64) -> Option<Value> {
     (x.fract() == 0.0 && x.abs() < 9.1e15).then(|| (x as i64).into())
 }

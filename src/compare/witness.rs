@@ -25,41 +25,41 @@ use super::{Budget, MAX_RULE, Sample};
 /// What to show at a path.
 #[derive(Debug, Clone, Copy)]
 pub enum What<'w> {
-    /// This very value, found by comparing the nodes there; or another one, if an object can't have it.
+    /// Exactly this value, found by comparing the nodes there; or another one, if no object can have it.
     Sample(&'w Sample),
     /// Some value that the old schema accepts there.
     Sent,
-    /// The field left out, its parent being there.
+    /// The field is missing, but its parent exists.
     Absent,
 }
 
-/// Which differences count as the one that is asked for.
+/// Which differences count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause<'c> {
-    /// Whatever has to do with the path.
+    /// Any difference that concerns the path.
     Near,
-    /// A refusal that has to do with the path.
+    /// A refusal that concerns the path.
     Refusal,
-    /// Something at the path is dropped from an object that is fine otherwise.
+    /// Something at the path is pruned from an otherwise valid object.
     Lost,
-    /// A refusal of the node itself, not of something below it, and by this keyword if there is a choice.
+    /// A refusal of the node itself, not of something below it, and by this keyword if possible.
     Here(Aspect),
-    /// This CEL rule, which fails there.
+    /// This CEL rule fails there.
     Rule(&'c str),
 }
 
-/// Random objects that are tried to show one change.
+/// How many random objects are tried to show one change.
 const MAX_TRIES: usize = 3_000;
-/// Names of objects that are tried.
+/// How many object names are tried.
 const MAX_NAMES: usize = 12;
-/// Rules whose literals and fields are used.
+/// How many rules provide literals and fields.
 const MAX_LEARNT: usize = 24;
-/// Different objects, of each sort and of both, without which they prove too little.
+/// How many different objects of each kind are needed; fewer prove too little.
 const FEW: usize = 2;
 const ENOUGH: usize = 24;
-/// Those that are tried to show all changes of a version.
+/// How many are tried to show all changes of a version.
 const MAX_TRIES_TOGETHER: usize = 90_000;
-/// Metadata that every resource can have: what a schema doesn't declare there is kept.
+/// Metadata that every resource can have: undeclared fields there are kept.
 const OBJECT_META: &[&str] = &[
     r#"{"labels": {"a": "b"}}"#,
     r#"{"name": "a"}"#,
@@ -67,23 +67,23 @@ const OBJECT_META: &[&str] = &[
     r#"{"finalizers": ["a.example/b"]}"#,
     r#"{"annotations": {"a": "b"}, "generateName": "a", "labels": {"a": "b"}, "name": "a", "namespace": "a", "uid": "a"}"#,
 ];
-/// Values that a field declared under a parent that kept undeclared ones may have had: one of each type, and objects with keys that
-/// nobody declares.
+/// Values that may exist in a newly declared field whose parent kept undeclared fields: one of each type, and objects with
+/// undeclared keys.
 const UNDECLARED: &[&str] =
     &["false", "0", r#""""#, "[]", "{}", "1.5", r#"{"key": "a"}"#, r#"[{"key": "a"}]"#, "[false]", r#"{"key": {"key": "a"}}"#];
-/// Items of a list that is rebuilt to show one keyword alone.
+/// The most items in a list that is rebuilt to show one keyword alone.
 const MAX_BUILT: u64 = 128;
 
-/// Shows the differences between the schemas of a version before and after.
+/// Shows the differences between the old and the new schema of a version.
 pub struct Witnesses<'s> {
     old: &'s Shape,
     new: &'s Shape,
     before: Compiled,
     after: Compiled,
-    /// apiVersion, kind and metadata: several, where rules of the root ask for the name.
+    /// apiVersion, kind and metadata: several, if rules of the root depend on the name.
     heads: Vec<Value>,
     budget: Budget,
-    /// Random objects that may still be tried.
+    /// How many random objects may still be tried.
     tries: Cell<usize>,
 }
 
@@ -104,7 +104,7 @@ impl<'s> Witnesses<'s> {
         }
     }
 
-    /// A list with one item twice, for the old list at a path.
+    /// A list with a duplicate item, for the old list at a path.
     pub fn twice(&self, path: &FieldPath) -> Option<Value> {
         let items = self.old.at(path.steps())?.items.as_deref()?;
         match Solver::new(Preference::Small, &self.budget).solve(&Goal::of(items, false)) {
@@ -113,7 +113,7 @@ impl<'s> Witnesses<'s> {
         }
     }
 
-    /// Whether the path leads to a resource, or to what the server itself puts into one: there it knows more than the schema says.
+    /// Whether the path leads to a resource, or to fields that the server itself manages, where it knows more than the schema says.
     pub fn is_reserved(&self, path: &FieldPath) -> bool {
         let steps = path.steps();
         let own = match steps.first() {
@@ -155,8 +155,8 @@ impl<'s> Witnesses<'s> {
         BodyMaker::new(self.old, Preference::Small, &self.budget).make(None).is_some_and(|body| self.before.request(body).accepted())
     }
 
-    /// A small object that the old schema accepts and keeps; the new one refuses it, prunes a part of it, or stores
-    /// something else, and the reason has to do with the path.
+    /// Finds a small object that the old schema accepts and keeps, while the new one refuses it, prunes part of it, or stores
+    /// something else, for a reason that concerns the path.
     pub fn show(&self, path: &FieldPath, what: What<'_>, cause: Cause<'_>) -> Search<Witness> {
         let search = |target| self.search(path, target, cause);
         match what {
@@ -170,7 +170,7 @@ impl<'s> Witnesses<'s> {
         .or_else_shown(|| self.metadata(path, cause))
     }
 
-    /// An object with something at a path that the old schema doesn't declare and keeps.
+    /// An object with a value at a path that the old schema keeps without declaring it.
     pub fn show_undeclared(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         UNDECLARED.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok()).find_map(|value| {
             let pin = Pin { steps: path.steps(), target: PinTarget::Value(&value) };
@@ -180,7 +180,7 @@ impl<'s> Witnesses<'s> {
         })
     }
 
-    /// An object that has a key, at the path, which neither schema declares.
+    /// An object with a key at the path that neither schema declares.
     pub fn show_undeclared_key(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         let pin = (!path.steps().is_empty()).then_some(Pin { steps: path.steps(), target: PinTarget::Sent });
         let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
@@ -192,7 +192,7 @@ impl<'s> Witnesses<'s> {
         })
     }
 
-    /// An embedded resource with every key that it can have; its metadata counts, whether or not the schema declares it.
+    /// An embedded resource with every possible key, including its metadata, whether or not the schema declares it.
     pub fn show_all_keys(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         let mut solver = Solver::new(Preference::Full, &self.budget).with_roots(&[self.old]);
         let pin = Pin { steps: path.steps(), target: PinTarget::Sent };
@@ -201,7 +201,7 @@ impl<'s> Witnesses<'s> {
         self.confirm(&body, path, cause)
     }
 
-    /// What the metadata of an embedded resource can have, whether or not its schema declares it.
+    /// The possible metadata of an embedded resource, whether or not its schema declares it.
     fn metadata(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         if !self.is_embedded_metadata(path) {
             return None;
@@ -221,11 +221,11 @@ impl<'s> Witnesses<'s> {
         let steps: &[PathStep] = path.steps();
         let pin = (!steps.is_empty()).then_some(Pin { steps, target });
         let goal = |accepted: Option<bool>, difference: Difference| self.goal(&[(self.new, accepted)], difference, pin);
-        // Finding none that shows this change alone proves nothing.
+        // If none shows this change alone, that proves nothing.
         if let Some(witness) = self.alone(path, pin, cause) {
             return Search::Found(witness);
         }
-        // The smallest object that has the value mostly shows the difference already.
+        // The smallest object with the value usually shows the difference already.
         let plain = pin.map(|_| goal(None, Difference::None));
         let refused = || goal(Some(false), Difference::None);
         let lost = || goal(Some(true), Difference::Lost(1));
@@ -252,7 +252,7 @@ impl<'s> Witnesses<'s> {
         Err(open).into()
     }
 
-    /// As [`Witnesses::show`], by trying random objects: for rules and combinations that the search doesn't understand.
+    /// Like [`Witnesses::show`], by trying random objects, for rules and combinations that the search doesn't support.
     pub fn sample(&self, path: &FieldPath, cause: Cause<'_>) -> Trial {
         let ways = [path.steps(), self.ruled(path)];
         let mut sampler = self.sampler(path, cause);
@@ -260,7 +260,7 @@ impl<'s> Witnesses<'s> {
         let mut accepted = None;
         let heads = self.heads.iter().flat_map(|head| [head; 2]).cycle();
         for (at, head) in ways.into_iter().cycle().zip(heads).take(MAX_TRIES) {
-            // Every other one is a neighbour of one that the old side accepts: differences are often near.
+            // Every other object is derived from one that the old side accepts, because differences are often close.
             let near = accepted.take().and_then(|body: Value| sampler.changed(&body, self.old, at));
             let Some(body) = near.or_else(|| sampler.body(self.old, at)) else { continue };
             let Some(object) = whole(head, &body) else { continue };
@@ -281,13 +281,13 @@ impl<'s> Witnesses<'s> {
         tally.trial()
     }
 
-    /// An update that the old schema accepts and a rule of the new one refuses, by trying random ones; or an object, if the rule also
-    /// runs when one is created.
+    /// Tries random updates to find one that the old schema accepts and a rule of the new one refuses, or an object, if the rule
+    /// also runs on create.
     pub fn sample_update(&self, path: &FieldPath, rule: &str) -> Trial {
         self.sample_updates(path, rule, &|_| true)
     }
 
-    /// The same with objects that have a `spec`, if the old schema declares one: without it, nobody uses a resource.
+    /// The same with objects that have a `spec`, if the old schema declares one, because a resource is useless without it.
     pub fn sample_update_with_spec(&self, path: &FieldPath, rule: &str) -> Trial {
         let declared = self.old.properties.contains_key("spec");
         self.sample_updates(path, rule, &|object| !declared || object.get("spec").is_some())
@@ -320,7 +320,7 @@ impl<'s> Witnesses<'s> {
             if !is_kept(&old) {
                 continue;
             }
-            // What is stored is read by the new schema before it is compared with.
+            // The new schema reads the stored object before comparing.
             let mut read = stored.stored;
             self.after.prune(&mut read);
             self.after.fill(&mut read);
@@ -339,7 +339,7 @@ impl<'s> Witnesses<'s> {
         self.tries.get() > 0
     }
 
-    /// Whether an object that the old side stores, and that the new one refuses here, can still get a label.
+    /// Whether an object that the old side stores and the new one refuses here can still get a label.
     pub fn is_ratcheted(&self, witness: &Witness, path: &FieldPath) -> bool {
         let mut stored = self.before.request(witness.object.clone()).stored;
         self.after.prune(&mut stored);
@@ -352,7 +352,7 @@ impl<'s> Witnesses<'s> {
         !response.errors.iter().any(|error| concerns(&error.path.general(), path))
     }
 
-    /// The steps to the topmost node on the way that has rules, else to the node itself.
+    /// The path to the topmost node on the way that has rules, or else to the node itself.
     fn ruled<'p>(&self, path: &'p FieldPath) -> &'p [PathStep] {
         let steps = path.steps();
         let ruled = |root: &Shape, way: &[PathStep]| root.at(way).is_some_and(|node| !node.rules.is_empty());
@@ -360,7 +360,7 @@ impl<'s> Witnesses<'s> {
         ways.find(|way| ruled(self.old, way) || ruled(self.new, way)).unwrap_or(steps)
     }
 
-    /// Learns from the rules of the node, of those that it is a part of, and of those below it.
+    /// A sampler for the rules of the node, its parents and its children.
     fn sampler(&self, path: &FieldPath, cause: Cause<'_>) -> Sampler<'_> {
         let steps = path.steps();
         let mut rules: Vec<&str> = Vec::new();
@@ -376,11 +376,11 @@ impl<'s> Witnesses<'s> {
         let mut seen = BTreeSet::new();
         rules.retain(|rule| seen.insert(*rule));
         rules.truncate(MAX_LEARNT);
-        // What is left of the comparison's budget may be little, and these searches are few and small.
+        // Little of the comparison's budget may be left, and these searches are few and small.
         Sampler::new(rules.into_iter(), &Budget::of_each())
     }
 
-    /// An object that is fine apart from the one change that is to be seen.
+    /// Finds an object that is valid except for the change to be shown.
     fn alone<'p>(&'p self, path: &FieldPath, pin: Option<Pin<'p>>, cause: Cause<'_>) -> Option<Witness> {
         let value = pin.filter(|pin| matches!(pin.target, PinTarget::Value(_)));
         if value.is_none() && !matches!(cause, Cause::Rule(_)) {
@@ -389,13 +389,13 @@ impl<'s> Witnesses<'s> {
         let lenient = self.lenient(path, cause)?;
         let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old, &lenient, self.new]);
         let others = [(&lenient, Some(true)), (self.new, Some(false))];
-        // A value that was found by comparing is refused already, if maybe for another reason.
+        // A value found by comparing is already refused, though maybe for another reason.
         let found = value.map(|pin| self.goal(&others[..1], Difference::None, Some(pin)));
         let sent = match value {
             Some(pin) => Some(Pin { target: PinTarget::Sent, ..pin }),
             None => pin,
         };
-        // Another list or map is only built where a few more items are enough.
+        // Another list or map is only built if a few more items are enough.
         let small = value.is_none()
             || self
                 .new
@@ -408,7 +408,7 @@ impl<'s> Witnesses<'s> {
         })
     }
 
-    /// An object that the old schema accepts and keeps; for each other schema, what it makes of the object, where that matters.
+    /// A goal for an object that the old schema accepts and keeps; for each other schema, whether it must accept the object.
     fn goal<'g>(&'g self, others: &[(&'g Shape, Option<bool>)], difference: Difference, pin: Option<Pin<'g>>) -> Goal<'g> {
         let mut goal = Goal { difference, pin, ..Goal::of(self.old, true) };
         for &(other, accepted) in others {
@@ -419,7 +419,7 @@ impl<'s> Witnesses<'s> {
         goal
     }
 
-    /// The new schema, with the keyword at the path as it was, or without the rule that is to be shown.
+    /// The new schema with the old keyword at the path, or without the rule to be shown.
     fn lenient(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Shape> {
         if !matches!(cause, Cause::Rule(_) | Cause::Here(_)) {
             return None;
@@ -435,7 +435,7 @@ impl<'s> Witnesses<'s> {
         Some(shape)
     }
 
-    /// What both sides make of a body, if that shows a difference that has to do with the path.
+    /// Sends a body to both sides, and returns the difference if it concerns the path.
     pub fn confirm(&self, body: &Value, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         self.heads.iter().find_map(|head| {
             let object = whole(head, body)?;
@@ -450,7 +450,7 @@ impl<'s> Witnesses<'s> {
     }
 }
 
-/// A whole object: what every resource has, and a body.
+/// A whole object from its head and a body.
 fn whole(head: &Value, body: &Value) -> Option<Value> {
     let mut object = head.clone();
     let (Value::Object(all), Value::Object(own)) = (&mut object, body) else { return None };
@@ -459,7 +459,7 @@ fn whole(head: &Value, body: &Value) -> Option<Value> {
     Some(object)
 }
 
-/// Names of objects that rules of the roots may tell from others.
+/// Object names that rules of the roots may distinguish from others.
 fn names_in_rules(roots: [&Shape; 2]) -> Vec<String> {
     let rules = roots.into_iter().flat_map(|root| &root.rules).map(|rule| rule.rule.as_str());
     let about_names = rules.filter(|rule| rule.contains("metadata") && rule.len() <= MAX_RULE).take(MAX_LEARNT);
@@ -477,7 +477,7 @@ fn names_in_rules(roots: [&Shape; 2]) -> Vec<String> {
     names
 }
 
-/// Writes `2.0` as `2`, as clients send it: a server that is sent the fraction treats it differently, but nobody does that.
+/// Writes `2.0` as `2`, like clients do: a server treats the fraction differently, but nobody sends it.
 pub(super) fn write_whole_numbers(value: &mut Value) {
     match value {
         Value::Number(number) if number.is_f64() => {
@@ -500,7 +500,7 @@ fn first_at<'v>(value: &'v mut Value, steps: &[PathStep]) -> Option<&'v mut Valu
     })
 }
 
-/// The rules of a node and of those below it, as many as are learnt from.
+/// Collects the rules of a node and of those below it, up to the limit.
 fn rules_below<'s>(node: &'s Shape, rules: &mut Vec<&'s str>) {
     if rules.len() >= MAX_LEARNT {
         return;
@@ -513,18 +513,18 @@ fn rules_below<'s>(node: &'s Shape, rules: &mut Vec<&'s str>) {
     node.properties.values().chain(&node.items).chain(values).for_each(|child| rules_below(child, rules));
 }
 
-/// Whether a request was read as it was sent, and every check could be made.
+/// Whether a request was stored as sent, and every check could be made.
 fn is_kept(response: &Response) -> bool {
     response.pruned.is_empty() && response.undecided.is_empty()
 }
 
-/// What random objects show of a change.
+/// What random objects show about a change.
 pub enum Trial {
-    /// One that breaks.
+    /// An object that breaks.
     Shown(Box<Witness>),
-    /// Many passed on both sides, and many that the change refuses were refused before; whether some pass only now.
+    /// Many passed on both sides, and many that the change refuses were already refused; whether some pass only now.
     Passed { loosened: bool },
-    /// Too few of them say anything.
+    /// Too few of them are conclusive.
     Open,
 }
 
@@ -567,7 +567,7 @@ fn refuses(new: &Response, path: &FieldPath, cause: Cause<'_>) -> bool {
     }
 }
 
-/// The errors in which a keyword shows.
+/// The errors that a keyword causes.
 fn kinds(keyword: Aspect) -> &'static [Kind] {
     match keyword {
         Aspect::Enum => &[Kind::Enum],
@@ -595,7 +595,7 @@ fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
 
 fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -> Option<(Outcome, String)> {
     let shows = |error: &&FieldError| match cause {
-        // It is a consequence of the other errors.
+        // It follows from the other errors.
         _ if error.kind == Kind::Unchecked => false,
         Cause::Near | Cause::Refusal => concerns(&error.path.general(), path),
         Cause::Lost => false,
@@ -603,7 +603,7 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -
         Cause::Rule(text) => error.rule.as_deref() == Some(text) && concerns(&error.path.general(), path),
     };
     if !new.errors.is_empty() {
-        // The closest to the path says best what is wrong.
+        // The error closest to the path describes it best.
         let close = new.errors.iter().filter(shows);
         let asked = |error: &FieldError| matches!(cause, Cause::Here(keyword) if kinds(keyword).contains(&error.kind));
         let closest = close.max_by_key(|error| (asked(error), error.path.general().steps().len().min(path.steps().len() + 1)));
@@ -629,7 +629,7 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -
     Some((Outcome::Changed, format!("{at} is stored as {is}, and was stored as {was}")))
 }
 
-/// The first place that concerns the path where two values differ.
+/// The first place where two values differ and that concerns the path.
 fn difference(old: &Value, new: &Value, at: &FieldPath, shown_at: String, path: &FieldPath) -> Option<(String, String, String)> {
     let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
     let shown_pair =
@@ -639,7 +639,7 @@ fn difference(old: &Value, new: &Value, at: &FieldPath, shown_at: String, path: 
             let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
             keys.into_iter().find_map(|key| {
                 let below = if shown_at.is_empty() { key.clone() } else { format!("{shown_at}.{key}") };
-                // A key of a map is named by its own step in the path.
+                // A key of a map has its own step in the path.
                 let steps = [at.key(key), at.values()];
                 match (a.get(key), b.get(key)) {
                     (Some(x), Some(y)) => steps.iter().find_map(|at| difference(x, y, at, below.clone(), path)),
@@ -656,7 +656,7 @@ fn difference(old: &Value, new: &Value, at: &FieldPath, shown_at: String, path: 
     }
 }
 
-/// A name that the root's own conditions on `metadata.name` allow.
+/// A name that the root's conditions on `metadata.name` allow.
 fn resource_name(root: &Shape, budget: &Budget) -> Option<String> {
     let shape = root.property("metadata")?.property("name")?;
     let label = Rc::new(Formula::Matches("^[a-z]([-a-z0-9]*[a-z0-9])?$".into()));

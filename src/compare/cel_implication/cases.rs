@@ -1,8 +1,8 @@
-//! Whether a rule follows from others in every case: each condition that they are made of is true, false or fails, and each field that
-//! they read is there or not.
+//! Decides whether a rule follows from others by case analysis: each of their conditions is true, false or fails, and each field
+//! that they read exists or doesn't.
 //!
-//! A condition is a name here, whatever it calls; what is known of conditions is which fields they read, whether they can fail, and
-//! which exclude each other. What holds in all cases that are left holds for every object.
+//! Conditions are only compared as atoms, whatever functions they call; what is known is which fields they read, whether they can
+//! fail, and which exclude each other. What holds in all remaining cases holds for every object.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ use crate::model::schema::{Shape, is_meta};
 use super::implies::implies;
 use super::rule_form::{RuleForm, term};
 
-/// Cases that one question may look at.
+/// How many cases one question may consider.
 const MAX_CASES: u32 = 20_000;
-/// Parts that rules may have when every choice is written out.
+/// How many parts rules may have when every conditional is written out.
 const MAX_PARTS: usize = 400;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +31,12 @@ enum Truth {
     Fails,
 }
 
-/// How conditions are joined.
+/// How conditions are combined.
 enum Logic {
     Const(bool),
-    /// A condition, by its number.
+    /// A condition, by its index.
     Atom(usize),
-    /// Whether a field is there: what it is a part of, and the field itself if it may be absent.
+    /// Whether a field exists: its parents, and the field itself if it may be absent.
     Has(Vec<usize>, Option<usize>),
     Not(Box<Logic>),
     And(Vec<Logic>),
@@ -50,9 +50,9 @@ struct Atom {
     term: RuleForm,
     /// Fields without which it fails.
     reads: Vec<usize>,
-    /// Whether it has a truth wherever these fields are there.
+    /// Whether it is never an error if these fields exist.
     pure: bool,
-    /// The paths that it says are equal.
+    /// The paths that it requires to be equal.
     equal: Option<(String, String)>,
 }
 
@@ -60,13 +60,13 @@ struct Atom {
 struct Cases<'s> {
     shape: &'s Shape,
     atoms: Vec<Atom>,
-    /// Fields that may be absent, by their path.
+    /// Fields that may be absent, by path.
     fields: BTreeMap<String, usize>,
     parts: usize,
 }
 
-/// Whether an object that satisfies all of `given` satisfies `rule`. The schema is the one that the object satisfies; `present` says which
-/// of its fields (`self.a.b`) are there in every object, or in none.
+/// Whether an object that satisfies all of `given` satisfies `rule`. The object satisfies the schema; `present` returns which of
+/// its fields (`self.a.b`) exist in every object, or in none.
 pub(super) fn implied(given: &[&str], rule: &str, shape: &Shape, present: &dyn Fn(&str) -> Option<bool>) -> bool {
     let mut cases = Cases { shape, atoms: Vec::new(), fields: BTreeMap::new(), parts: 0 };
     let mut logic = |text: &str| cases.logic(read(text).ok()?.as_ref());
@@ -155,7 +155,7 @@ impl<'s> Cases<'s> {
         Some(match term {
             RuleForm::True => Logic::Const(true),
             RuleForm::False => Logic::Const(false),
-            // `exists` is `all` of the opposite.
+            // `exists` is the negation of `all` with the opposite condition.
             RuleForm::Fold { fold: Quantifier::Exists, range, first, body } => {
                 let body = Box::new(body.negated());
                 Logic::Not(Box::new(self.named(Atom {
@@ -185,8 +185,7 @@ impl<'s> Cases<'s> {
         }
     }
 
-    /// The fields that may be absent on the way to a field of the object, or of the one before; `None` where the schema doesn't say what
-    /// is there.
+    /// The fields that may be absent on the path to a field of the object, or of the old object; `None` if the schema doesn't know.
     fn path(&mut self, expr: &Expr) -> Option<Vec<usize>> {
         let (path, _) = self.resolve(expr)?;
         Some(
@@ -206,7 +205,7 @@ impl<'s> Cases<'s> {
             Kind::Select(select) => {
                 let (mut path, shape) = self.resolve(&select.operand)?;
                 let name = unescape(&select.field).unwrap_or_else(|| select.field.clone());
-                // The server knows more of these than the schema.
+                // The server knows more about these than the schema.
                 if is_meta(&name) || shape.embedded || shape.int_or_string {
                     return None;
                 }
@@ -226,7 +225,7 @@ impl<'s> Cases<'s> {
         (matches!(shape.extra, Extra::Values(_)) && shape.properties.is_empty()).then(|| self.path(expr)).flatten()
     }
 
-    /// The fields that an expression reads in any case.
+    /// The fields that an expression always reads.
     fn strict(&mut self, expr: &Expr, reads: &mut Vec<usize>, known: &mut Vec<String>) {
         match &expr.kind {
             Kind::Select(select) if select.test => {}
@@ -245,7 +244,7 @@ impl<'s> Cases<'s> {
         }
     }
 
-    /// Whether an expression can't fail where the fields are there. `bound` are the variables in scope, with what they are.
+    /// Whether an expression can't fail if the fields exist. `bound` are the variables in scope, with their schemas.
     fn is_pure(&self, expr: &Expr, bound: &mut Vec<(String, Option<&'s Shape>)>, known: &[String]) -> bool {
         let all = |cases: &Self, bound: &mut Vec<(String, Option<&'s Shape>)>| {
             expr.children().into_iter().all(|child| cases.is_pure(child, bound, known))
@@ -296,7 +295,7 @@ impl<'s> Cases<'s> {
         }
     }
 
-    /// Whether an expression is true or false, by its form or by the schema.
+    /// Whether an expression is a boolean, by its form or by the schema.
     fn is_truth(&self, expr: &Expr) -> bool {
         match Condition::read(expr) {
             Condition::Other => self.resolve(expr).is_some_and(|(_, shape)| shape.ty == Some(Type::Boolean)),
@@ -305,7 +304,7 @@ impl<'s> Cases<'s> {
         }
     }
 
-    /// Whether an expression is of a scalar type that is known, so that comparing it doesn't fail.
+    /// Whether an expression has a known scalar type, so that comparing it doesn't fail.
     fn is_ordered(&self, expr: &Expr, bound: &[(String, Option<&'s Shape>)]) -> bool {
         let scalar = |shape: &Shape| {
             !shape.int_or_string && shape.format.is_none() && matches!(shape.ty, Some(Type::Integer | Type::Number | Type::String))
@@ -328,7 +327,7 @@ impl<'s> Cases<'s> {
     }
 }
 
-/// The condition of the first choice that an expression always makes, and the expression in either case.
+/// The condition of the first conditional that is always evaluated, and the expression in either case.
 fn lift(expr: &Expr) -> Option<[Expr; 3]> {
     let with = |kind: Kind| Expr { kind, ..expr.clone() };
     match &expr.kind {
@@ -366,7 +365,7 @@ fn lift(expr: &Expr) -> Option<[Expr; 3]> {
     }
 }
 
-/// The truth of an expression of constants.
+/// The value of a constant boolean expression.
 fn constant(expr: &Expr) -> Option<bool> {
     match Condition::read(expr) {
         Condition::Matches { target, pattern } => match target.literal()? {
@@ -465,7 +464,7 @@ impl Search<'_, '_> {
         self.present.get(field).copied().flatten()
     }
 
-    /// What a condition can be, given which fields are there.
+    /// The possible values of a condition, given which fields exist.
     fn possible(&self, atom: usize) -> Vec<Truth> {
         match self.cases.atoms.get(atom) {
             Some(atom) if atom.reads.iter().any(|&field| self.is_present(field) == Some(false)) => vec![Truth::Fails],
@@ -474,7 +473,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Whether a condition can be this beside those that are decided already.
+    /// Whether a condition can have this value, given those already decided.
     fn is_consistent(&self, index: usize, truth: Truth) -> bool {
         let Some(atom) = self.cases.atoms.get(index) else { return true };
         let others = self.cases.atoms.iter().zip(&self.truth).enumerate();
@@ -484,7 +483,7 @@ impl Search<'_, '_> {
         }) && self.agrees(atom, truth)
     }
 
-    /// Where both objects are equal, they have the same fields.
+    /// If both objects are equal, they have the same fields.
     fn agrees(&self, atom: &Atom, truth: Truth) -> bool {
         let Some((a, b)) = atom.equal.as_ref().filter(|_| truth == Truth::True) else { return true };
         self.cases.fields.iter().all(|(name, &field)| {
@@ -530,7 +529,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// One part that is decisive decides, whatever else fails.
+    /// One decisive part decides the result, whatever else fails.
     fn joined(&self, parts: &[Logic], decisive: Truth) -> Option<Truth> {
         let (mut open, mut fails) = (false, false);
         for part in parts {
@@ -557,11 +556,11 @@ fn negated(truth: Truth) -> Truth {
     }
 }
 
-/// Whether two conditions can't be these at once.
+/// Whether two conditions can't have these values at once.
 fn excludes((a, x): (&Atom, Truth), (b, y): (&Atom, Truth)) -> bool {
     let failing = matches!((x, y), (Truth::Fails, Truth::True | Truth::False) | (Truth::True | Truth::False, Truth::Fails));
     if failing {
-        // Both fail only where their left side does.
+        // Both fail only if their left side does.
         return match (&a.term, &b.term) {
             (RuleForm::Bound { left: x, .. }, RuleForm::Bound { left: y, .. })
             | (RuleForm::In { left: x, .. }, RuleForm::In { left: y, .. }) => x == y,
@@ -588,7 +587,7 @@ fn excludes((a, x): (&Atom, Truth), (b, y): (&Atom, Truth)) -> bool {
     equal(a, x, b, y) || equal(b, y, a, x)
 }
 
-/// Whether nothing is one of these strings and one of those.
+/// Whether two sets of strings have nothing in common.
 fn is_disjoint(a: &RuleForm, b: &RuleForm) -> bool {
     match (a, b) {
         (RuleForm::In { left: x, values: v }, RuleForm::In { left: y, values: w }) => {
@@ -599,7 +598,7 @@ fn is_disjoint(a: &RuleForm, b: &RuleForm) -> bool {
     }
 }
 
-/// What follows one path in another that is the same or below it.
+/// The rest of a path after another one, if it is the same or below it.
 fn below<'n>(name: &'n str, path: &str) -> Option<&'n str> {
     name.strip_prefix(path).filter(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -1,11 +1,11 @@
-//! Whether one rule follows from another, by their form.
+//! Decides whether one rule follows from another, by their form.
 
 use crate::cel::ast::Quantifier;
 use crate::cel::comparison::Operator;
 
 use super::rule_form::{RuleForm, all, is_certain};
 
-/// Steps that one question may take. Rules of real CRDs need a few dozen.
+/// How many steps one question may take. Rules of real CRDs need a few dozen.
 const MAX_STEPS: u32 = 20_000;
 
 /// A normal form without the contents of its strings.
@@ -23,7 +23,7 @@ fn unquoted(text: &str) -> String {
     out
 }
 
-/// Whether a text has this name, and not only as a part of another one.
+/// Whether a text contains this name as a whole.
 fn mentions(text: &str, name: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '@');
     text.match_indices(name).any(|(at, _)| {
@@ -32,7 +32,7 @@ fn mentions(text: &str, name: &str) -> bool {
     })
 }
 
-/// Whether a term can only be true where this field is there, because it reads the field, and reading what is absent fails.
+/// Whether a term can only be true if this field exists, because it reads the field, and reading an absent field fails.
 fn demands(term: &RuleForm, field: &str) -> bool {
     match term {
         RuleForm::True | RuleForm::False | RuleForm::Has(_) => false,
@@ -41,7 +41,7 @@ fn demands(term: &RuleForm, field: &str) -> bool {
         RuleForm::Not(inner) => {
             !matches!(&**inner, RuleForm::And(_) | RuleForm::Or(_) | RuleForm::Not(_) | RuleForm::Fold { .. }) && demands(inner, field)
         }
-        // Something must be there for which the body is true.
+        // There must be an element for which the body is true.
         RuleForm::Fold { fold, range, first, body } => {
             reads(range, field) || (*fold != Quantifier::All && !mentions(field, first.trim_end_matches(',')) && demands(body, field))
         }
@@ -57,8 +57,8 @@ fn reads(text: &str, field: &str) -> bool {
     mentions(&text, field) && !choices.iter().any(|choice| text.contains(choice))
 }
 
-/// Whether `b` has the result of `a` wherever `a` has one: the same conditions, and besides them only the presence of fields that `a`
-/// reads anyway.
+/// Whether `b` has the same result as `a` wherever `a` has one: the same conditions, plus only tests for fields that `a` reads
+/// anyway.
 fn refines(a: &RuleForm, b: &RuleForm) -> bool {
     let parts = |term: &RuleForm| match term {
         RuleForm::And(list) => list.clone(),
@@ -69,7 +69,7 @@ fn refines(a: &RuleForm, b: &RuleForm) -> bool {
         && new.iter().filter(|part| !old.contains(part)).all(|part| matches!(part, RuleForm::Has(field) if demands(a, field)))
 }
 
-/// Whether every value that satisfies `a` satisfies `b`. Sound and far from complete: only said where the form shows it.
+/// Whether every value that satisfies `a` satisfies `b`. Sound but far from complete: true only if the form shows it.
 pub(super) fn implies(a: &RuleForm, b: &RuleForm) -> bool {
     follows(a, b, &mut MAX_STEPS.clone())
 }
@@ -89,7 +89,7 @@ fn follows(a: &RuleForm, b: &RuleForm, steps: &mut u32) -> bool {
         (RuleForm::Or(list), _) => list.iter().all(|part| follows(part, b, steps)),
         (RuleForm::And(list), _) if list.iter().any(|part| follows(part, b, steps)) => true,
         (_, RuleForm::Or(list)) if list.iter().any(|part| follows(a, part, steps)) => true,
-        // Either the field is there or it isn't; where it isn't, one of the parts is true.
+        // Either the field exists or it doesn't; if it doesn't, one of the parts is true.
         (_, RuleForm::Or(list)) => list.iter().any(|part| match part {
             RuleForm::Not(inner) if is_certain(part) => {
                 let given = all([a.clone(), (**inner).clone()].into_iter());
@@ -120,7 +120,7 @@ fn follows(a: &RuleForm, b: &RuleForm, steps: &mut u32) -> bool {
             f == g && r == s && x == y && if *f == Quantifier::ExistsOne { refines(p, q) } else { follows(p, q, steps) }
         }
         (RuleForm::Not(p), RuleForm::Not(q)) => match (&**p, &**q) {
-            // both sides read the same expression, so neither can fail where the other holds
+            // Both sides read the same expression, so neither can fail if the other holds.
             (RuleForm::In { left: x, values: v }, RuleForm::In { left: y, values: w }) => x == y && w.is_subset(v),
             _ => false,
         },

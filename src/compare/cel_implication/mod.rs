@@ -1,8 +1,9 @@
-//! Whether CEL rules of a node follow from others, and which values are accepted when some replace others.
+//! Decides whether CEL rules of a node follow from others, and compares the accepted values when rules are replaced.
 //!
-//! There are three methods. By the sizes that the schema allows ([`size_bounds`]). By form ([`implies`], [`cases`]): rules are compared as they are written, whatever functions they call, and
-//! so are rules that compare with the object before. By search ([`RuledValues::compare`]): the solver looks for a value on
-//! which the rules differ, given everything else the schema demands. The form is tried first: it is cheap and needs no value.
+//! There are three methods. By the sizes that the schema allows ([`size_bounds`]). By form ([`implies`], [`cases`]): rules are
+//! compared as written, whatever functions they call, including transition rules. By search ([`RuledValues::compare`]): the solver
+//! looks for a value on which the rules differ, given everything else that the schema requires. The form is tried first, because it
+//! is cheap and needs no value.
 
 mod cases;
 mod implies;
@@ -24,14 +25,14 @@ use rule_form::RuleForm;
 
 pub(crate) use rule_form::Known;
 
-/// The most rules that one rule is compared with together.
+/// How many rules one rule is compared with at once.
 const MAX_TOGETHER: usize = 8;
 
-/// What it takes to look at one more rule by its form, and by cases, in conditions of the budget.
+/// The cost of comparing one more rule by form, and by cases, in conditions of the budget.
 const FORM: usize = 20;
 const CASES: usize = 4_000;
 
-/// What all rules of a node see.
+/// What all rules of a node share.
 struct Node<'t> {
     schema: Schema<'t>,
     shape: OnceCell<Shape>,
@@ -44,7 +45,7 @@ pub(crate) struct NodeRule<'t> {
     pub(crate) cel: ValidationRule<'t>,
     pub(crate) text: &'t str,
     node: Rc<Node<'t>>,
-    /// Parsed once, and only where texts differ.
+    /// Parsed once, and only if texts differ.
     term: OnceCell<Option<RuleForm>>,
 }
 
@@ -55,25 +56,25 @@ impl<'t> NodeRule<'t> {
         schema.cel_rules().map(|cel| NodeRule { cel, text: cel.rule(), node: Rc::clone(&node), term: OnceCell::new() }).collect()
     }
 
-    /// Whether the rule compares with the object before.
+    /// Whether this is a transition rule.
     pub(crate) fn is_transition(&self) -> bool {
         is_transition(self.text)
     }
 
-    /// Whether the rule runs when an object is created. Rules that compare with the object before don't, unless they say that they can.
+    /// Whether the rule runs on create. Transition rules don't, unless `oldSelf` is optional.
     pub(crate) fn runs_on_create(&self) -> bool {
         !self.is_transition() || self.cel.optional_old_self() == Some(true)
     }
 
-    /// The form of a text in this rule's place.
+    /// Parses a text in this rule's place.
     pub(crate) fn read(&self, text: &str) -> Option<RuleForm> {
         RuleForm::parse(text, self.shape())
     }
 
-    /// Whether the rule holds for every value of which this much is known: what became of fields, each written `self.a.b`, or
-    /// `self[].a` in items.
+    /// Whether the rule holds for every value, given what is known about some fields, each written `self.a.b`, or `self[].a` in
+    /// items.
     pub(crate) fn always_holds(&self, known: &dyn Fn(&str) -> Option<Known>) -> bool {
-        // Nothing is asked of objects that lack what a new field is a part of, either.
+        // Objects that lack the parent of a new field aren't restricted, either.
         let absent = |path: &str| match known(path) {
             Some(Known::Absent) => Some(false),
             Some(Known::Parent) => Some(true),
@@ -82,7 +83,7 @@ impl<'t> NodeRule<'t> {
         self.term().is_some_and(|term| term.given(known) == RuleForm::True) || cases::implied(&[], self.text, self.whole(), &absent)
     }
 
-    /// Rules of one form say the same.
+    /// The form of the rule; rules with the same form are equivalent.
     pub(crate) fn term(&self) -> Option<&RuleForm> {
         self.term.get_or_init(|| self.read(self.text)).as_ref()
     }
@@ -107,7 +108,8 @@ pub(crate) fn same_rules<'r, 't: 'r>(first: impl Iterator<Item = &'r NodeRule<'t
     (first.len() == other.len() && first.iter().zip(&other).all(alike)) || forms(&first) == forms(&other)
 }
 
-/// Whether some rules together refuse whatever another one refuses, by their form; not known for more rules than the budget allows.
+/// Whether some rules together refuse whatever another one refuses, by their form; false if the budget doesn't allow that many
+/// rules.
 fn implied<'r, 't: 'r>(rules: impl ExactSizeIterator<Item = &'r NodeRule<'t>>, other: &NodeRule<'_>, budget: &Budget) -> bool {
     if !budget.spend(rules.len().saturating_mul(FORM)) {
         return false;
@@ -117,7 +119,7 @@ fn implied<'r, 't: 'r>(rules: impl ExactSizeIterator<Item = &'r NodeRule<'t>>, o
     if implies::implies(&RuleForm::together(running.iter().filter_map(|rule| rule.term())), term) {
         return true;
     }
-    // `oldSelf` is the object before for some rules, and may be none for others.
+    // For some rules `oldSelf` is the old object, and for others an optional.
     let optional = |rule: &NodeRule<'_>| rule.cel.optional_old_self() == Some(true);
     let comparable = |rule: &&NodeRule<'_>| !rule.is_transition() || (other.is_transition() && optional(rule) == optional(other));
     let running: Vec<&NodeRule<'_>> = running.into_iter().filter(comparable).filter(|rule| rule.text.len() <= MAX_RULE).collect();
@@ -130,7 +132,7 @@ fn implied<'r, 't: 'r>(rules: impl ExactSizeIterator<Item = &'r NodeRule<'t>>, o
         && (running.iter().any(|rule| follows(&[rule])) || (running.len() > 1 && running.len() <= MAX_TOGETHER && follows(&running)))
 }
 
-/// The values of a node that its rules are asked about.
+/// The values of a node that its rules apply to.
 pub(crate) struct RuledValues<'f> {
     role: Role,
     budget: &'f Budget,
@@ -140,25 +142,25 @@ pub(crate) struct RuledValues<'f> {
 }
 
 impl<'f> RuledValues<'f> {
-    /// `schema` is that of the old node, and `shape` returns what else it demands of the values. It is only called if a search is needed, and returns nothing for a
-    /// schema with a list that is too long.
+    /// `schema` is that of the old node, and `shape` returns its other requirements. It is only called if a search is needed, and
+    /// returns `None` if the schema has a list that is too long.
     pub(crate) fn new(role: Role, budget: &'f Budget, schema: &'f Schema<'f>, shape: impl FnOnce() -> Option<Shape> + 'f) -> Self {
         RuledValues { role, budget, schema, shape: LazyCell::new(Box::new(shape)) }
     }
 
-    /// What becomes of the values when these rules take the place of those, by search.
+    /// Compares the accepted values before and after these rules are replaced, by search.
     fn compare(&self, old: &[&str], new: &[&str]) -> Comparison<Sample> {
         let undecided = |reason: String| Comparison { reason: Some(reason), ..Comparison::known(Relation::Undecided) };
         let Some(shape) = &*self.shape else { return undecided(format!("a list of more than {MAX_LIST} items")) };
         if old.iter().chain(new).any(|rule| rule.len() > MAX_RULE) {
             return undecided(format!("a rule of more than {MAX_RULE} bytes"));
         }
-        // The shape is copied for each side, and the rules are read for it.
+        // The shape is copied for each side, and the rules are parsed for it.
         let bytes: usize = old.iter().chain(new).map(|rule| rule.len()).sum();
         if !self.budget.spend(CASES + FORM * (bytes + 4 * shape.properties.len())) {
             return undecided(UndecidedReason::Budget.to_string());
         }
-        // What holds in any case asks nothing.
+        // A rule that always holds requires nothing.
         let new: Vec<&str> = new.iter().copied().filter(|rule| !size_bounds::always_holds(rule, self.schema)).collect();
         let with = |rules: &[&str]| Shape { rules: rules.iter().map(|rule| rule_of(rule)).collect(), ..shape.clone() };
         let compared = order_local(&with(old), &with(&new), self.role, self.budget);
@@ -169,8 +171,8 @@ impl<'f> RuledValues<'f> {
         }
     }
 
-    /// What a new rule refuses of what passed before: nothing, where the old rules or the schema already ask for it. `gone` are the old
-    /// rules that it may stand for.
+    /// Compares the values after adding a rule: nothing is lost if the old rules or the schema already imply it. `gone` are the old
+    /// rules that it may replace.
     pub(crate) fn added(&self, (old, gone): (&[NodeRule<'_>], &[&NodeRule<'_>]), rule: &NodeRule<'_>) -> Comparison<Sample> {
         if implied(old.iter(), rule, self.budget) {
             return Comparison::equal();
@@ -180,7 +182,7 @@ impl<'f> RuledValues<'f> {
             let reason = gone.iter().any(|other| other.is_transition()).then(reason);
             return Comparison { reason, ..Comparison::known(Relation::Narrower) };
         }
-        // More rules never accept more.
+        // Adding rules never accepts more.
         let asks_nothing = |compared: &Comparison<Sample>| matches!(compared.relation, Relation::Equal | Relation::Wider);
         let compared = self.compare(&[], &[rule.text]);
         let held = texts(gone);
@@ -190,7 +192,7 @@ impl<'f> RuledValues<'f> {
         Comparison { relation: Relation::Narrower, ..compared }
     }
 
-    /// What may pass once a rule is gone: nothing more, where the new rules (`came`) or the schema still ask for it.
+    /// Compares the values after removing a rule: nothing is gained if the new rules (`came`) or the schema still imply it.
     pub(crate) fn removed(&self, (new, came): (&[NodeRule<'_>], &[&NodeRule<'_>]), rule: &NodeRule<'_>) -> Comparison<Sample> {
         if implied(new.iter(), rule, self.budget) {
             return Comparison::equal();
@@ -202,11 +204,11 @@ impl<'f> RuledValues<'f> {
         self.equal_or_wider(&[held.as_slice(), &[rule.text]].concat(), &held)
     }
 
-    /// What becomes of the values when one rule takes the place of another.
+    /// Compares the values after replacing one rule with another.
     pub(crate) fn changed(&self, old: &NodeRule<'_>, new: &NodeRule<'_>) -> Comparison<Sample> {
         let transition = old.is_transition() || new.is_transition();
         if new.runs_on_create() && !old.runs_on_create() {
-            // What creates an object has to satisfy it from now on.
+            // From now on, creates must satisfy it.
             return match self.compare(&[], &[new.text]) {
                 _ if new.is_transition() => Comparison::known(Relation::Undecided),
                 compared if compared.relation == Relation::Equal => Comparison::known(Relation::Wider),
@@ -231,7 +233,7 @@ impl<'f> RuledValues<'f> {
         }
     }
 
-    /// As [`Self::compare`], where it is known that nothing is lost.
+    /// Like [`Self::compare`], if it is known that nothing is lost.
     fn equal_or_wider(&self, old: &[&str], new: &[&str]) -> Comparison<Sample> {
         match self.compare(old, new).relation {
             Relation::Equal => Comparison::equal(),
@@ -240,7 +242,7 @@ impl<'f> RuledValues<'f> {
     }
 }
 
-/// Rules that hold of every object that is created.
+/// The rules that apply on create.
 fn texts<'t>(rules: &[&NodeRule<'t>]) -> Vec<&'t str> {
     rules.iter().filter(|rule| !rule.is_transition()).map(|rule| rule.text).take(MAX_TOGETHER).collect()
 }

@@ -19,15 +19,15 @@ pub(crate) enum RuleForm {
     Not(Box<RuleForm>),
     /// `has(self.a)`, by the field.
     Has(String),
-    /// An ordering with a number on the right: `size(self) <= 5`.
+    /// A comparison with a number on the right: `size(self) <= 5`.
     Bound {
         left: String,
         operator: Operator,
         than: Bits,
-        /// Whether the left side is always ordered, that is, never NaN.
+        /// Whether the left side is never NaN.
         ordered: bool,
     },
-    /// `left < right` of two fields or constants, which are always ordered.
+    /// `left < right` for two fields or constants that are never NaN.
     Below {
         left: String,
         right: String,
@@ -38,7 +38,7 @@ pub(crate) enum RuleForm {
         left: String,
         values: BTreeSet<String>,
     },
-    /// `range.all(x, body)` and its like.
+    /// `range.all(x, body)` and similar.
     Fold {
         fold: Quantifier,
         range: String,
@@ -49,11 +49,11 @@ pub(crate) enum RuleForm {
     Other(String),
 }
 
-/// What became of a field.
+/// What is known about a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Known {
     Absent,
-    /// Something that a new field is a part of.
+    /// The parent of a new field.
     Parent,
     /// A constant, in normal form.
     Is(String),
@@ -76,7 +76,7 @@ impl Known {
 pub(crate) struct Bits(f64);
 
 impl Bits {
-    /// Whether a number is on the side of this one that the operator says.
+    /// Whether a number compares this way with this one.
     pub(super) fn compares(self, number: f64, operator: Operator) -> bool {
         operator.holds(number.total_cmp(&self.0))
     }
@@ -97,17 +97,17 @@ impl Ord for Bits {
 }
 
 impl RuleForm {
-    /// `None` if it isn't valid CEL, or too large. The schema has the types of fields.
+    /// Parses a rule. `None` if it isn't valid CEL, or too large. The schema provides the types of fields.
     pub(super) fn parse(rule: &str, schema: &Shape) -> Option<RuleForm> {
         read(rule).ok().filter(|expr| expr.is_manageable()).map(|expr| term(&expr, &mut NormalWriter::typed(schema)))
     }
 
-    /// All of them.
+    /// The conjunction of all terms.
     pub(super) fn together<'t>(terms: impl Iterator<Item = &'t RuleForm>) -> RuleForm {
         all(terms.cloned())
     }
 
-    /// What is left of the term where it is known what became of some fields, each written `self.a.b`, or `self[].a` in items.
+    /// Simplifies the term, given what is known about some fields, each written `self.a.b`, or `self[].a` in items.
     pub(super) fn given(&self, known: &dyn Fn(&str) -> Option<Known>) -> RuleForm {
         match self {
             RuleForm::And(list) => all(list.iter().map(|part| part.given(known))),
@@ -162,8 +162,8 @@ fn any(parts: impl Iterator<Item = RuleForm>) -> RuleForm {
     joined(parts, false)
 }
 
-/// What `&&` or `||` make of their parts. A value that is one of these or one of those is one of all of them, and one that is neither
-/// is none of them.
+/// Combines the operands of `&&` or `||`. A value in one of several sets is in their union, and a value in none of them isn't in
+/// their union.
 fn joined(parts: impl Iterator<Item = RuleForm>, conjunction: bool) -> RuleForm {
     let (neutral, decisive) = if conjunction { (RuleForm::True, RuleForm::False) } else { (RuleForm::False, RuleForm::True) };
     let mut list = BTreeSet::new();
@@ -227,12 +227,12 @@ pub(super) fn term(expr: &Expr, writer: &mut NormalWriter<'_>) -> RuleForm {
 fn quantified(fold: &Comprehension, quantifier: Quantifier, condition: &Expr, writer: &mut NormalWriter<'_>) -> RuleForm {
     let range = writer.write(&fold.range, false);
     let (depth, body) = writer.inside(fold, |writer| term(condition, writer));
-    // Behind the accumulator; whether there is a second variable is part of the name.
+    // The variable after the accumulator; whether there is a second variable is part of the name.
     let first = format!("${}{}", depth + 1, if fold.var2.is_some() { "," } else { "" });
     RuleForm::Fold { fold: quantifier, range, first, body: Box::new(body) }
 }
 
-/// One or the other, by a condition that never fails.
+/// One or the other, depending on a condition that never fails.
 fn choice(condition: RuleForm, yes: RuleForm, no: RuleForm) -> RuleForm {
     match (&yes, &no) {
         (RuleForm::True, _) => any([condition, no].into_iter()),
@@ -252,7 +252,7 @@ fn equality(a: &Expr, b: &Expr, writer: &mut NormalWriter<'_>) -> Option<RuleFor
     tests(a, b, writer).map(|(a, b)| choice(a, b.clone(), b.negated()))
 }
 
-/// Two sides that ask whether fields are there, and never fail.
+/// Two sides that only test whether fields exist, and never fail.
 fn tests(a: &Expr, b: &Expr, writer: &mut NormalWriter<'_>) -> Option<(RuleForm, RuleForm)> {
     let asks = |side: &Expr| matches!(Condition::read(side), Condition::Has(_));
     let sides = (asks(a) && asks(b)).then(|| (term(a, writer), term(b, writer)))?;
@@ -288,7 +288,7 @@ fn ordering(operator: Operator, a: &Expr, b: &Expr, writer: &mut NormalWriter<'_
     match (number(a), number(b)) {
         (None, Some(than)) => Some(bound(a, operator, than, writer)),
         (Some(than), None) => Some(bound(b, operator.swapped(), than, writer)),
-        // What is computed may be no number at all, which is neither below nor above.
+        // A computed value may be NaN, which is neither below nor above.
         _ if ![a, b].iter().all(|side| matches!(side.kind, Kind::Ident(_) | Kind::Select(_))) => None,
         _ => {
             let (a, b) = (writer.write(a, false), writer.write(b, false));
@@ -298,7 +298,7 @@ fn ordering(operator: Operator, a: &Expr, b: &Expr, writer: &mut NormalWriter<'_
     }
 }
 
-/// Whether a term asks for a field of something that is always there, so that it can't fail with an error.
+/// Whether a term tests a field of something that always exists, so that it can't fail.
 pub(super) fn is_certain(term: &RuleForm) -> bool {
     let asked = match term {
         RuleForm::Not(inner) => inner,

@@ -1,8 +1,8 @@
-//! Whether a rule about sizes holds whatever the sizes are that a schema allows: sixteen lists of at most eight items have no more
-//! than 128 together.
+//! Decides whether a rule about sizes always holds for the sizes that a schema allows: sixteen lists of at most eight items have no
+//! more than 128 together.
 //!
-//! Each part of the rule gets the range of its values. A part that may fail (a field that may be absent, an index that may be beyond
-//! the end) has none, and then nothing is proved.
+//! Each part of the rule gets the range of its values. A part that may fail (an absent field, an index beyond the end) has none,
+//! and then nothing is proved.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::cel::parse::read;
 use crate::compare::cel_condition::{Condition, size_of};
 use crate::model::schema::{Additional, Keyword, Schema, is_meta};
 
-/// Numbers from the first to the second.
+/// Numbers from the first to the second, inclusive.
 type Range = (i64, i64);
 
 /// What is known where a part of the rule is evaluated.
@@ -39,7 +39,8 @@ impl<'t> Sizes<'_, 't> {
         match Condition::read(expr) {
             Condition::Constant(value) => Some((value, !value)),
             Condition::Not(inner) => self.truth(inner, given).map(|(yes, no)| (no, yes)),
-            // Where one part decides, the others don't matter, so that each is looked at where those before it don't.
+            // If one part decides the result, the others don't matter, so each is evaluated assuming that those before it don't
+            // decide.
             Condition::And(parts) => self.joined(parts, given, true),
             Condition::Or(parts) => self.joined(parts, given, false).map(|(no, yes)| (yes, no)),
             Condition::Choice { condition, yes, no } => {
@@ -119,7 +120,7 @@ impl<'t> Sizes<'_, 't> {
         }
     }
 
-    /// The path and the schema of a part of the value that is there for certain.
+    /// The path and schema of a part of the value that certainly exists.
     fn node(&self, expr: &Expr, given: &Given) -> Option<(String, Schema<'t>)> {
         let found = match &expr.kind {
             Kind::Ident(name) if name == "self" => (name.clone(), self.root.clone()),
@@ -149,7 +150,7 @@ impl<'t> Sizes<'_, 't> {
         Some(found).filter(|(_, schema)| !schema.flag(Keyword::Nullable))
     }
 
-    /// What is known where a condition is true, or false.
+    /// What is known if a condition is true, or false.
     fn learnt(&self, condition: &Expr, truth: bool, given: &Given) -> Given {
         let mut given = given.clone();
         self.learn(condition, truth, &mut given);
@@ -193,7 +194,7 @@ impl<'t> Sizes<'_, 't> {
     }
 }
 
-/// Whether the fields of an object are those that its schema says.
+/// Whether the fields of an object are those that its schema declares.
 fn is_plain(schema: &Schema<'_>) -> bool {
     !schema.flag(Keyword::EmbeddedResource) && !schema.is_int_or_string()
 }
@@ -207,7 +208,7 @@ fn is_there(schema: &Schema<'_>, child: &Schema<'_>, name: &str) -> bool {
 fn sizes(schema: &Schema<'_>) -> Option<Range> {
     let (least, most) = match schema.ty() {
         Some("array") => (Keyword::MinItems, Keyword::MaxItems),
-        // What has a format is of another type for CEL, or may be a list.
+        // A value with a format has another type in CEL, or may be a list.
         Some("string") if !schema.has(Keyword::Format) && !schema.is_int_or_string() => (Keyword::MinLength, Keyword::MaxLength),
         Some("object") if matches!(schema.additional(), Additional::Schema(_)) && is_plain(schema) => {
             (Keyword::MinProperties, Keyword::MaxProperties)

@@ -60,7 +60,7 @@ fn absent_fields_are_not_there() {
 }
 
 #[test]
-fn what_differs_differs() {
+fn different_rules_have_different_forms() {
     assert!(!same("self.a < self.b", "self.b < self.a"));
     assert!(!same("has(self.a)", "has(self.b)"));
     assert!(!same("self.a - self.b == 0", "self.b - self.a == 0"));
@@ -70,10 +70,10 @@ fn what_differs_differs() {
     assert!(!same("(self.a ? 1 : 2) == 1", "(self.a ? 2 : 1) == 1"));
     assert!(!same("self.l == self.k", "self.k == self.l"));
     assert!(!same("self.i / self.j < self.k", "!(self.i / self.j >= self.k)"));
-    // what is computed from doubles may be NaN
+    // Arithmetic on doubles may give NaN.
     assert!(!same("self.a / self.b >= 3.0", "!(self.a / self.b < 3.0)"));
     assert!(same("self.i / self.j >= 3", "!(self.i / self.j < 3)"));
-    // a condition that fails is no lie
+    // A condition that fails isn't false.
     assert!(!same("self.a.b ? self.c : false", "self.a.b && self.c"));
 }
 
@@ -102,11 +102,11 @@ fn a_guard_accepts_more() {
     let guarded = "self.all(a, a.t == 'x' && has(a.v) ? self.exists_one(b, b.t == a.t && has(b.v) && b.v == a.v) : true)";
     assert!(follows(unguarded, guarded));
     assert!(!follows(guarded, unguarded));
-    // a name in a string is no reading
+    // A name in a string isn't a read.
     assert!(!follows("self.b.startsWith('self.a')", "self.b.startsWith('self.a') && has(self.a)"));
     assert!(follows("self.b.contains('x')", "has(self.a) ? self.b.contains('x') : true"));
     assert!(!follows("self.b.contains('x')", "has(self.a) ? self.b.contains('y') : true"));
-    // without the reading, the guard leaves out what counted before
+    // Without the read, the guard excludes elements that counted before.
     assert!(!follows("self.exists_one(b, b.t == 'x')", "self.exists_one(b, has(b.v) && b.t == 'x')"));
 }
 
@@ -161,7 +161,7 @@ fn a_weaker_rule_follows() {
         assert!(!follows_in_all_cases(b, a), "{a} doesn't follow from {b}");
     }
     for (a, b) in [
-        // What fails isn't false.
+        // An error isn't false.
         ("self.t || self.r > 0", "self.t ? true : self.r > 0"),
         ("true", "self.o.x > 1 || !(self.o.x > 1)"),
         ("true", "has(self.o.r) || true == has(self.o.r)"),

@@ -11,7 +11,7 @@ use super::part::{Part, Parts, Unsatisfiable, reads, same_part, same_term};
 use super::read::SentKey;
 use super::{Goal, Kind, Pin, Search, Solver, Term, UndecidedReason};
 
-/// A condition on one view that has to hold, or has to fail.
+/// A condition on one view that must hold, or must fail.
 #[derive(Debug, Clone)]
 pub(crate) struct Atom<'s> {
     pub(crate) view: usize,
@@ -19,11 +19,11 @@ pub(crate) struct Atom<'s> {
     pub(crate) part: Part<'s>,
 }
 
-/// Ways to satisfy a disjunction; each is a set of atoms.
+/// The ways to satisfy a disjunction; each is a set of atoms.
 #[derive(Debug, Clone)]
 struct Choice<'s> {
     options: Vec<Vec<Atom<'s>>>,
-    /// So many of the branch's atoms were held against the options before; what is assumed stays so.
+    /// How many of the branch's atoms were already checked against the options; assumptions are never withdrawn.
     seen: usize,
 }
 
@@ -32,13 +32,13 @@ impl<'s> Choice<'s> {
         self.options.iter().map(Vec::len).sum()
     }
 
-    /// What was assumed since the options were looked at.
+    /// The atoms assumed since the options were last checked.
     fn unseen<'a>(&self, atoms: &'a [Atom<'s>]) -> &'a [Atom<'s>] {
         atoms.get(self.seen..).unwrap_or_default()
     }
 }
 
-/// One line of the search: what is assumed so far, and what is still to be chosen.
+/// One branch of the search: what is assumed so far, and what is still to be chosen.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Branch<'s> {
     pub(crate) atoms: Vec<Atom<'s>>,
@@ -46,7 +46,7 @@ pub(crate) struct Branch<'s> {
     dead: bool,
 }
 
-/// Whether two atoms want one key to be two different values.
+/// Whether two atoms require different values of the same key.
 fn differ(a: &Atom<'_>, b: &Atom<'_>) -> bool {
     match (&a.part, &b.part) {
         (Part::Property(x, Term::Formula(f)), Part::Property(y, Term::Formula(g))) if a.holds && b.holds && x == y => {
@@ -66,7 +66,7 @@ impl<'s> Solver<'s> {
             let part = Part::Term(literal.term.clone());
             self.assume(&mut branch, kind, Atom { view: literal.view, holds: literal.holds, part });
         }
-        // A key that has to be sent is there for every side that keeps it.
+        // A key that must be sent exists for every side that keeps it.
         if let Some(pin) = goal.pin
             && let Some((PathStep::Key(key), rest)) = pin.steps.split_first()
             && (Pin { steps: rest, target: pin.target }).request() == SentKey::Value
@@ -123,7 +123,7 @@ impl<'s> Solver<'s> {
             if next.dead {
                 continue;
             }
-            // If a key can't fail as it must, no further choice helps.
+            // If a key can't fail as required, no further choice helps.
             if !next.choices.is_empty() && kind == Kind::Object && keys_for.iter().any(|atom| self.is_unsatisfiable_key(goal, &next, atom))
             {
                 continue;
@@ -140,7 +140,7 @@ impl<'s> Solver<'s> {
         Err(open).into()
     }
 
-    /// Drops choices that are already met and options that can't be taken any more.
+    /// Drops choices that are already satisfied, and options that are no longer possible.
     fn simplify_choices(&mut self, branch: &mut Branch<'s>, goal: &Goal<'s>, kind: Kind) {
         let mut choices = std::mem::take(&mut branch.choices);
         let atoms = &*branch.atoms;
@@ -159,7 +159,7 @@ impl<'s> Solver<'s> {
         branch.choices = choices;
     }
 
-    /// Whether the last ones of the assumed atoms complete an option.
+    /// Whether the most recently assumed atoms complete an option.
     fn is_met(&mut self, option: &[Atom<'s>], atoms: &[Atom<'s>], unseen: &[Atom<'s>]) -> bool {
         option.iter().any(|atom| self.is_assumed(unseen, atom)) && option.iter().all(|atom| self.is_assumed(atoms, atom))
     }
@@ -168,7 +168,7 @@ impl<'s> Solver<'s> {
         atoms.iter().any(|known| known.view == atom.view && known.holds == atom.holds && same_part(&mut self.same, &known.part, &atom.part))
     }
 
-    /// Whether two conditions on one view can't both be.
+    /// Whether two conditions on one view contradict each other.
     fn conflict(&mut self, known: &Atom<'s>, atom: &Atom<'s>, kind: Kind) -> bool {
         if known.view != atom.view && !kind.is_scalar() {
             return false;
@@ -178,7 +178,7 @@ impl<'s> Solver<'s> {
         }
         let (yes, no) = if known.holds { (known, atom) } else { (atom, known) };
         match (&yes.part, &no.part) {
-            // What is there and not null is there.
+            // A key that exists and isn't null exists.
             (Part::Has(x), Part::Required(y)) => x == y,
             _ => same_part(&mut self.same, &known.part, &atom.part),
         }
@@ -200,7 +200,7 @@ impl<'s> Solver<'s> {
                     _ => false,
                 };
             }
-            // The same condition on a part that both sides read alike.
+            // The same condition on a part that both sides read the same way.
             let (Some(one), Some(two)) = (goal.views.get(known.view), goal.views.get(atom.view)) else { return false };
             match (&known.part, &atom.part) {
                 (Part::Property(x, a), Part::Property(y, b)) => {
@@ -230,13 +230,13 @@ impl<'s> Solver<'s> {
         Parts { pair: self.pair, rules: &self.rules }
     }
 
-    /// Adds a condition to a branch, taking it apart as far as no choice is needed.
+    /// Adds a condition to a branch, splitting it as far as no choice is needed.
     fn assume(&mut self, branch: &mut Branch<'s>, kind: Kind, atom: Atom<'s>) {
         if branch.dead {
             return;
         }
         let Atom { view, holds, part } = atom;
-        // The expanded condition is kept as well: its opposite may come later.
+        // The expanded condition is kept too, because its opposite may be added later.
         let atom = match part {
             Part::Not(term) => Atom { view, holds: !holds, part: Part::Term(term) },
             part => Atom { view, holds, part },
@@ -301,8 +301,7 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// Adds a choice. What an option needs without a further choice is expanded out, so that it shows early where it
-    /// contradicts something.
+    /// Adds a choice. What an option requires without a further choice is expanded, so that contradictions show early.
     fn add_choice(&mut self, branch: &mut Branch<'s>, kind: Kind, options: impl Iterator<Item = Vec<Atom<'s>>>) {
         let mut expanded = Vec::new();
         for option in options {
@@ -314,12 +313,12 @@ impl<'s> Solver<'s> {
                 expanded.push(atoms);
             }
         }
-        // That a rule fails is only taken for granted here, so other ways go first.
+        // That a rule fails is only assumed here, so other options are tried first.
         expanded.sort_by_key(|option| option.iter().any(|atom| matches!(atom.part, Part::Opaque(_)) && !atom.holds));
         branch.choices.push(Choice { options: expanded, seen: 0 });
     }
 
-    /// The atoms that a condition comes to, as far as they all have to hold.
+    /// Expands a condition into the atoms that must all hold.
     fn expand(&mut self, kind: Kind, atom: Atom<'s>, atoms: &mut Vec<Atom<'s>>) -> Result<(), Unsatisfiable> {
         let Atom { view, holds, part } = atom;
         let term = match part {
@@ -327,7 +326,7 @@ impl<'s> Solver<'s> {
             Part::Not(term) => return self.expand(kind, Atom { view, holds: !holds, part: Part::Term(term) }, atoms),
             Part::AllFormulas(formula) | Part::AnyFormula(formula) => Term::Formula(formula),
             Part::Property(name, Term::Formula(formula)) if holds => {
-                // A key that meets several conditions meets each of them.
+                // A key that satisfies several conditions satisfies each of them.
                 match &*formula {
                     Formula::All(parts) => {
                         for part in parts {
@@ -375,7 +374,7 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// The conditions that a term comes to for this kind of value.
+    /// The conditions of a term on this kind of value.
     fn parts_of(&self, term: &Term<'s>, kind: Kind) -> Result<Vec<Part<'s>>, Unsatisfiable> {
         match term {
             Term::Node(shape) => self.parts().of_shape(shape, kind, true),

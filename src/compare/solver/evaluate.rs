@@ -1,4 +1,5 @@
-//! Whether a value, as it is after defaulting, satisfies a term: yes, no, or unknown (a pattern or a CEL rule that can't be run here).
+//! Evaluates whether a value, after defaulting, satisfies a term: yes, no, or unknown (a pattern or CEL rule that can't be run
+//! here).
 //!
 //! Shapes are checked by the server's own validator; only formulas are evaluated here.
 
@@ -36,7 +37,7 @@ impl<'s> Evaluator<'_, 's> {
     fn rules_hold(&self, node: Reader<'s>, value: &Value) -> Verdict {
         let shape = node.own();
         every(shape.rules.iter().map(|rule| {
-            // A rule that can be run needn't be understood.
+            // A rule that can be run needn't be translated.
             let understood = || self.formula(&*self.rules.formula(rule, shape)?, value);
             self.rules.verdict(rule, shape, value).or_else(understood)
         }))

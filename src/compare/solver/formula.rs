@@ -1,5 +1,5 @@
-//! Conditions that schema keywords can't express: the translation of CEL rules, and the solver's own demands (equal to this, other
-//! than that).
+//! Conditions that schema keywords can't express: translated CEL rules, and the solver's own requirements (equal to this, different
+//! from that).
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Kinds;
 
-/// A condition on a value as it is after defaulting. An atom is false for values of a kind it doesn't apply to.
+/// A condition on a value after defaulting. An atom is false for values of a kind that it doesn't apply to.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Formula {
     Const(bool),
@@ -19,7 +19,7 @@ pub(crate) enum Formula {
     Is(Kinds),
     /// The same JSON value; numbers are compared by value.
     Equals(Value),
-    /// A number, exactly compared.
+    /// A number, compared exactly.
     AtLeast {
         bound: f64,
         strict: bool,
@@ -30,16 +30,16 @@ pub(crate) enum Formula {
     },
     /// An integer divisible by this.
     Divisible(i64),
-    /// Code points, items or keys: at least so many.
+    /// At least this many code points, items or keys.
     MinSize(u64),
     MaxSize(u64),
-    /// A string that Go's regular expression finds a match in.
+    /// A string that matches a Go regular expression.
     Matches(Arc<str>),
-    /// A key that is there and not null.
+    /// A key that exists and isn't null.
     Has(Rc<str>),
-    /// A key that is there, null or not.
+    /// A key that exists, null or not.
     Key(Rc<str>),
-    /// If the key is there and not null, its value satisfies this.
+    /// If the key exists and isn't null, its value satisfies this.
     Field(Rc<str>, Rc<Formula>),
     /// Every item of a list, or every value of a map.
     Each(Rc<Formula>),
@@ -83,7 +83,7 @@ impl Formula {
     }
 }
 
-/// Whether two JSON values are equal, with numbers compared by value.
+/// Whether two JSON values are equal, comparing numbers by value.
 pub(crate) fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => match (x.as_i64(), y.as_i64()) {

@@ -1,4 +1,4 @@
-//! What the solver looks for: a value, how each side sees it, and the conditions on it.
+//! The goal of a search: how each side sees the value, and the conditions on it.
 
 use std::rc::Rc;
 
@@ -26,11 +26,11 @@ pub(crate) enum Term<'s> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SideView<'s> {
     pub(crate) read_by: ReadBy<'s>,
-    /// Nothing that the client sends may be pruned on this side.
+    /// Whether nothing that the client sends may be pruned on this side.
     pub(crate) faithful: bool,
 }
 
-/// A condition that must be met, or must not be met, as one side sees the value.
+/// A condition that must hold, or must fail, for the value as one side sees it.
 #[derive(Debug, Clone)]
 pub(crate) struct TermLiteral<'s> {
     pub(crate) view: usize,
@@ -38,13 +38,13 @@ pub(crate) struct TermLiteral<'s> {
     pub(crate) term: Term<'s>,
 }
 
-/// How the two sides must differ in what they make of the value, besides their conditions.
+/// How the two sides must differ in what they store, besides their conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Difference {
     None,
     /// This view prunes something other than a null.
     Lost(usize),
-    /// The views store something different.
+    /// The views store different values.
     Stored,
 }
 
@@ -64,28 +64,28 @@ pub(crate) enum PinTarget<'s> {
     Null,
     /// No such key.
     Missing,
-    /// A value that meets this condition, as the first view sees it.
+    /// A value that satisfies this condition, as the first view sees it.
     Meets(&'s Rc<Formula>),
 }
 
-/// A value to look for.
+/// A value to search for.
 #[derive(Debug, Clone)]
 pub(crate) struct Goal<'s> {
     pub(crate) views: Vec<SideView<'s>>,
     pub(crate) literals: Vec<TermLiteral<'s>>,
     pub(crate) difference: Difference,
     pub(crate) pin: Option<Pin<'s>>,
-    /// The whole resource: apiVersion, kind and metadata are there though not shown.
+    /// Whether this is a whole resource: apiVersion, kind and metadata exist although they aren't shown.
     pub(crate) root: bool,
 }
 
-/// Which of many solutions is preferred.
+/// Which of several solutions is preferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Preference {
     /// As little as possible.
     #[default]
     Small,
-    /// Every field that can be there.
+    /// With every possible field.
     Full,
 }
 
@@ -97,7 +97,7 @@ impl<'s> Goal<'s> {
         Goal { views, literals, difference: Difference::None, pin: None, root }
     }
 
-    /// A goal about a value that nobody prunes.
+    /// A goal for a value that nobody prunes.
     pub(super) fn scalar(literals: Vec<TermLiteral<'s>>) -> Self {
         let views = vec![SideView { read_by: Pruning::Nothing, faithful: false }];
         Goal { views, literals, difference: Difference::None, pin: None, root: false }
@@ -105,7 +105,7 @@ impl<'s> Goal<'s> {
 }
 
 impl Pin<'_> {
-    /// What the pin makes of the key that it has come to.
+    /// What the pin requires of the key at its end.
     pub(super) fn request(self) -> SentKey {
         match (self.steps, self.target) {
             ([], PinTarget::Missing) => SentKey::Absent,
@@ -124,7 +124,7 @@ pub(super) fn is_impossible(goal: &Goal<'_>) -> bool {
     }
 }
 
-/// The values to try where a condition leaves only finitely many.
+/// The values to try, if a condition only allows finitely many.
 pub(super) fn candidates(goal: &Goal<'_>) -> Option<Vec<Value>> {
     if let Some(Pin { steps: [], target: PinTarget::Value(value) }) = goal.pin {
         return Some(vec![value.clone()]);
@@ -136,14 +136,14 @@ pub(super) fn candidates(goal: &Goal<'_>) -> Option<Vec<Value>> {
         },
         Term::Node(shape) | Term::Clause(shape) => {
             let values = shape.enum_values.as_ref()?;
-            // Fractions are compared with an enum after rounding, so that its values are not all there is.
+            // The server compares fractions with an enum after rounding, so the enum's values are not all that it accepts.
             let fractions = values.iter().any(Value::is_number) && !matches!(shape.ty, Some(Type::Integer));
             (!fractions).then(|| values.iter().filter(|value| !value.is_null()).flat_map(spellings).collect())
         }
     })
 }
 
-/// A number in both spellings, a string with the integer that Go converts to it, anything else as it is.
+/// A number in both spellings, a string with the integer that Go converts to it, and anything else unchanged.
 fn spellings(value: &Value) -> Vec<Value> {
     let mut all = vec![value.clone()];
     match value {

@@ -1,4 +1,4 @@
-//! A cache of solved goals: many branches of a search ask for the same part of a value.
+//! A cache of solved goals, because many branches of a search need the same part of a value.
 
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ pub(super) struct GoalCache {
 
 struct Answer {
     found: Search<Value>,
-    /// Kept so that no other formula gets the address.
+    /// Kept so that no other formula gets the same address.
     _formulas: Vec<Rc<Formula>>,
 }
 

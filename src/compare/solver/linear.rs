@@ -1,4 +1,4 @@
-//! Sums and products of an integer and constants, compared with a constant: CEL fails where they overflow.
+//! Sums and products of an integer and constants, compared with a constant. In CEL, overflow is an error.
 
 use std::rc::Rc;
 
@@ -7,19 +7,19 @@ use crate::cel::comparison::Operator;
 use super::formula::Formula;
 use super::translate::{Truth, Ty, at};
 
-/// Constants of sums and products that are followed.
+/// The largest constant in sums and products that is supported.
 pub(super) const MAX_CONSTANT: u64 = 1 << 31;
 /// Integers up to this one are exact as floats.
 const EXACT: u64 = 1 << 53;
 
-/// `path * factor + sum` compared with a constant. Where it overflows it has no value.
+/// `path * factor + sum` compared with a constant. It has no value if it overflows.
 pub(super) fn linear(path: &[Rc<str>], (factor, sum): (i64, i64), operator: Operator, literal: i64) -> Option<Truth> {
     if factor == 0 || literal.unsigned_abs() >= MAX_CONSTANT {
         return None;
     }
     let value = |n: i64| i128::from(n) * i128::from(factor) + i128::from(sum);
     let fits = |n: i64| i64::try_from(value(n)).is_ok();
-    // The integers that don't overflow are an interval around zero; its ends are exact as floats or they are not used.
+    // The integers that don't overflow are an interval around zero; its ends are only used if they are exact as floats.
     let (low, high) = (last(false, &fits), last(true, &fits));
     let range = [Rc::new(at_least(low)?), Rc::new(at_most(high)?)];
     let (mut factor, mut target, mut operator) = (i128::from(factor), i128::from(literal) - i128::from(sum), operator);
@@ -42,7 +42,7 @@ pub(super) fn linear(path: &[Rc<str>], (factor, sum): (i64, i64), operator: Oper
     Some(Truth { holds: Formula::all([Rc::clone(&within), truth.holds]), fails: Formula::all([within, truth.fails]) })
 }
 
-/// The largest or smallest integer for which something holds that holds for zero and on one side of each end.
+/// The largest or smallest integer for which a condition holds that holds for zero and is monotonic in each direction.
 fn last(up: bool, fits: &dyn Fn(i64) -> bool) -> i64 {
     let end = if up { i64::MAX } else { i64::MIN };
     if fits(end) {
@@ -59,12 +59,12 @@ fn last(up: bool, fits: &dyn Fn(i64) -> bool) -> i64 {
     i64::try_from(good).unwrap_or(0)
 }
 
-/// At least this integer, if a float can say so.
+/// At least this integer, if a float can represent it.
 fn at_least(n: i64) -> Option<Formula> {
     match n {
         i64::MIN => Some(Formula::Const(true)),
         n if n.unsigned_abs() <= EXACT => Some(Formula::AtLeast { bound: n as f64, strict: false }),
-        // Above its predecessor, if that one is exact.
+        // Greater than its predecessor, if that one is exact.
         n if (n - 1) as f64 as i128 == i128::from(n - 1) => Some(Formula::AtLeast { bound: (n - 1) as f64, strict: true }),
         n if n as f64 as i128 == i128::from(n) => Some(Formula::AtLeast { bound: n as f64, strict: false }),
         _ => None,

@@ -1,4 +1,4 @@
-//! Lists: the number of items, the conditions on all of them, and the items that some condition needs.
+//! Lists: the number of items, the conditions on all of them, and the items that some conditions need.
 
 use std::rc::Rc;
 
@@ -15,17 +15,17 @@ use super::part::{Part, Unique};
 use super::read::{Effect, SentKey};
 use super::{Difference, Goal, Pin, Preference, Search, Solver, Term, TermLiteral, UndecidedReason};
 
-/// Items that are made to reach a count, where they must differ and where they may be alike.
+/// How many items are generated to reach a count, if they must differ, and if they may be equal.
 const MAX_DISTINCT: u64 = 300;
 const MAX_ALIKE: u64 = 5_000;
 
-/// What one item has to be, besides what all are.
+/// The requirements of one item, besides those of all items.
 #[derive(Debug, Clone, Default)]
 struct Wanted<'s> {
     literals: Vec<TermLiteral<'s>>,
     difference: bool,
     pin: Option<Pin<'s>>,
-    /// The same value as this item, as a request.
+    /// Must have the same value as this item, as sent.
     copy_of: Option<usize>,
 }
 
@@ -34,9 +34,9 @@ struct ListPlan<'s> {
     high: u64,
     each: Vec<TermLiteral<'s>>,
     wanted: Vec<Wanted<'s>>,
-    /// Uniqueness that has to hold.
+    /// Uniqueness that must hold.
     distinct: Vec<(usize, Unique<'s>)>,
-    /// Uniqueness that has to fail.
+    /// Uniqueness that must fail.
     equal: Vec<(usize, Unique<'s>)>,
     unlike: Vec<Value>,
 }
@@ -70,13 +70,13 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// An item that is looked at on its own.
+    /// Solves for an item by itself.
     pub(super) fn alone_item(&mut self, goal: &Goal<'s>) -> Search<Value> {
         let wanted = Wanted { difference: goal.difference != Difference::None, ..Wanted::default() };
         self.item_with(goal, goal.literals.clone(), &wanted)
     }
 
-    /// With each wanted item on its own, else with all of them in one.
+    /// Tries each required item separately, then all of them in one.
     fn fitted(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>) -> Search<Value> {
         let count = frame.wanted.len() as u64;
         if count <= frame.high {
@@ -84,7 +84,7 @@ impl<'s> Solver<'s> {
             if !matches!(found, Search::Impossible) || count < 2 {
                 return found;
             }
-            // Items that must differ may get in each other's way in one order and not in the other, or one of them be all that is wanted.
+            // Items that must differ may conflict in one order and not in the other, or one of them may be enough.
             let reversed: Vec<Wanted<'s>> = frame.wanted.iter().rev().cloned().collect();
             return match self.build(goal, frame, &reversed) {
                 Search::Impossible if frame.distinct.is_empty() => Search::Impossible,
@@ -104,7 +104,7 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// With one item that is all that is wanted.
+    /// A list with one item that satisfies all requirements.
     fn in_one(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>) -> Search<Value> {
         let mut all = Wanted::default();
         for one in &frame.wanted {
@@ -118,7 +118,7 @@ impl<'s> Solver<'s> {
         self.build(goal, frame, &[all])
     }
 
-    /// The wanted items, and as many others as the count needs.
+    /// Builds the required items, and as many others as the count needs.
     fn build(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>, wanted: &[Wanted<'s>]) -> Search<Value> {
         let least = if self.preference == Preference::Full { frame.low.max(1).min(frame.high) } else { frame.low };
         let target = least.max(wanted.len() as u64);
@@ -148,7 +148,7 @@ impl<'s> Solver<'s> {
                     }
                     items.push(value);
                 }
-                // Everything wanted is there: the extra item is only preferred.
+                // All requirements are satisfied: the extra item is only a preference.
                 Search::Impossible if one.is_none() && index >= frame.low => break,
                 found => return found,
             }
@@ -156,7 +156,7 @@ impl<'s> Solver<'s> {
         Search::Found(Value::Array(items))
     }
 
-    /// One item that differs from those before it as far as the list wants it.
+    /// An item that differs from those before it as far as the list requires.
     fn item(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>, wanted: &Wanted<'s>, before: &[Value]) -> Search<Value> {
         let mut literals = frame.each.clone();
         literals.extend(wanted.literals.iter().cloned());
@@ -170,12 +170,12 @@ impl<'s> Solver<'s> {
         let Some((view, shape)) = keyed.filter(|_| !before.is_empty()) else {
             return self.item_with(goal, literals, wanted);
         };
-        // The keys of a list item that is an object: one of them has a value that no earlier item has.
+        // For a list item that is an object: one of its keys must have a value that no earlier item has.
         let mut open = None;
         for key in &shape.map_keys {
             let mut literals = literals.clone();
             for item in before {
-                // An earlier item may leave the key to its default.
+                // An earlier item may omit the key and get its default.
                 let value = item.get(key).cloned().or_else(|| shape.items.as_ref()?.property(key)?.default.clone());
                 let name = key.as_str().into();
                 let other = match value {
@@ -226,7 +226,7 @@ impl<'s> Solver<'s> {
         })
     }
 
-    /// A list with two items that are the same to one view.
+    /// A list with two items that are equal in one view.
     fn repeated(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>, view: usize, unique: Unique<'s>) -> Search<Value> {
         // An item of a map list that isn't an object.
         if let Unique::Keys(_) = unique {
@@ -250,7 +250,7 @@ impl<'s> Solver<'s> {
             return self.build(goal, frame, &wanted);
         }
         let Unique::Keys(shape) = unique else {
-            // Items that every side reads alike are equal for all or for none.
+            // Items that every side reads the same way are equal for all sides or for none.
             let alike = goal.views.iter().all(|view| self.alike(goal, view.read_by.items()));
             let scalar = frame.each.iter().any(|literal| match literal.term {
                 Term::Node(shape) => literal.holds && takes_scalars(shape),
@@ -269,7 +269,7 @@ impl<'s> Solver<'s> {
         goal.views.first().is_some_and(|first| self.same.readers(first.read_by.items(), by))
     }
 
-    /// Two items with the same keys for one view, and different ones as the others want it.
+    /// Two items with the same keys in one view, and different ones as the others require.
     fn same_keys(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>, view: usize, shape: &'s Shape) -> Search<Value> {
         let plain = Wanted::default();
         let wanted = frame.wanted.first().unwrap_or(&plain);
@@ -314,7 +314,7 @@ impl<'s> Solver<'s> {
     }
 }
 
-/// Whether only scalars pass, and no null.
+/// Whether only scalars are accepted, and no null.
 fn takes_scalars(shape: &Shape) -> bool {
     let kinds = super::Kinds::accepted_by(shape);
     !kinds.has(super::Kind::Object) && !kinds.has(super::Kind::Array) && !kinds.has(super::Kind::Null)

@@ -1,10 +1,10 @@
-//! Searches for a value that meets conditions on how one or two sides read it. The result is a value, the proof that there is none, or
-//! the reason why neither was found.
+//! Searches for a value that satisfies conditions on how one or two sides read it. The result is a value, a proof that there is
+//! none, or the reason why neither was found.
 //!
 //! The search goes kind by kind. Conditions are expanded into a conjunction of [`part::Part`]s, with a branch for each way to
 //! satisfy a disjunction; a fully expanded branch is solved exactly: scalars by their domains, lists and objects by solving the
 //! items and keys that have conditions. Each side sees the value through its own schema: keys may be pruned, nulls dropped and
-//! defaults set before its conditions are checked (see [`read`]).
+//! defaults applied before its conditions are checked (see [`read`]).
 
 mod branch;
 mod evaluate;
@@ -48,18 +48,18 @@ use goal::{candidates, has_pin, is_impossible};
 use goal_cache::{CacheKey, GoalCache};
 use same::Same;
 
-/// Steps that one search may take. The comparisons of real schemas need some hundreds.
+/// How many steps one search may take. Comparisons of real schemas need a few hundred.
 const MAX_STEPS: u32 = 60_000;
-/// Nesting of values that are built.
+/// The maximum nesting of generated values.
 const MAX_DEPTH: u32 = 64;
 
 pub(crate) struct Solver<'s> {
     pub(crate) rules: RuleCache,
     same: Same,
     cache: GoalCache,
-    /// Of the comparison that this search belongs to.
+    /// The budget of the comparison that this search belongs to.
     budget: Budget,
-    /// What is left of this search.
+    /// The remaining steps of this search.
     steps: u32,
     depth: u32,
     preference: Preference,
@@ -90,7 +90,7 @@ impl<'s> Solver<'s> {
         self.cache = GoalCache::default();
     }
 
-    /// Shapes that are roots of resources.
+    /// Marks shapes as roots of resources.
     pub(crate) fn with_roots(mut self, roots: &[&Shape]) -> Self {
         self.rules.roots.extend(roots.iter().map(|shape| std::ptr::from_ref(*shape).addr()));
         self
@@ -100,12 +100,12 @@ impl<'s> Solver<'s> {
         Evaluator { pair: self.pair, rules: &self.rules }
     }
 
-    /// Starts a new count of steps.
+    /// Resets the number of steps.
     pub(crate) fn refill(&mut self) {
         self.steps = MAX_STEPS;
     }
 
-    /// Whether two nodes say the same apart from their children.
+    /// Whether two nodes are equivalent apart from their children.
     pub(crate) fn same_locally(&mut self, a: &Shape, b: &Shape) -> bool {
         self.same.local(a, b)
     }
@@ -114,13 +114,13 @@ impl<'s> Solver<'s> {
         self.same.read_by(a, b)
     }
 
-    /// Counts a step that compares so many conditions; returns whether another step is allowed.
+    /// Counts a step that compares this many conditions; returns whether another step is allowed.
     fn step(&mut self, conditions: usize) -> bool {
         self.steps = if self.budget.spend(conditions) { self.steps.saturating_sub(1) } else { 0 };
         self.steps > 0
     }
 
-    /// A value other than null that meets the goal.
+    /// Finds a value other than null that satisfies the goal.
     pub(crate) fn solve(&mut self, goal: &Goal<'s>) -> Search<Value> {
         if !self.step(goal.literals.len()) || self.depth >= MAX_DEPTH {
             return Search::Undecided(UndecidedReason::Budget);
@@ -139,8 +139,8 @@ impl<'s> Solver<'s> {
         found
     }
 
-    /// What to send at a node that is looked at on its own, by views of a [`Reader::Field`], [`Reader::Entry`] or
-    /// [`Reader::Item`]: `None` means that nothing is sent.
+    /// What to send at a node by itself, with views of a [`Reader::Field`], [`Reader::Entry`] or [`Reader::Item`]; `None` means
+    /// that nothing is sent.
     pub(crate) fn solve_alone(&mut self, goal: &Goal<'s>) -> Search<Option<Value>> {
         let found = if goal.views.iter().any(|view| matches!(view.read_by.reader(), Some(Reader::Item(_)))) {
             self.alone_item(goal).map(Some)
@@ -313,7 +313,7 @@ impl<'s> Solver<'s> {
         Err(open).into()
     }
 
-    /// Merges two views that read alike.
+    /// Merges two views that read values the same way.
     fn merge(&mut self, goal: &Goal<'s>) -> Option<Goal<'s>> {
         let [a, b] = goal.views.as_slice() else { return None };
         if !self.same.readers(a.read_by, b.read_by) {
@@ -335,7 +335,7 @@ impl<'s> Solver<'s> {
         false
     }
 
-    /// Whether the types of the positive conditions let this kind in.
+    /// Whether the types of the positive conditions allow this kind.
     fn allows(&self, goal: &Goal<'s>, kind: Kind) -> bool {
         goal.literals.iter().filter(|literal| literal.holds).all(|literal| match &literal.term {
             Term::Node(shape) | Term::Clause(shape) => Kinds::accepted_by(shape).has(kind),
@@ -346,7 +346,7 @@ impl<'s> Solver<'s> {
         })
     }
 
-    /// The first of finitely many values that meets the goal.
+    /// The first of finitely many values that satisfies the goal.
     fn first_of(&mut self, goal: &Goal<'s>, candidates: Vec<Value>) -> Search<Value> {
         let mut open = None;
         for value in candidates {
@@ -354,7 +354,7 @@ impl<'s> Solver<'s> {
                 Some(true) => return Search::Found(value),
                 Some(false) => {}
                 None => {
-                    // A rule that is not understood is left to the confirmation.
+                    // A rule that can't be translated is left to the confirmation.
                     open = open.or(Some(value));
                 }
             }
@@ -401,7 +401,7 @@ impl<'s> Solver<'s> {
     }
 }
 
-/// Why a candidate doesn't count as found, by its check.
+/// Why a candidate doesn't count as found, from the result of its check.
 pub(crate) fn unconfirmed(met: Option<bool>) -> UndecidedReason {
     UndecidedReason::Method(if met.is_some() { "a candidate that does not stand" } else { "a rule that can't be run" })
 }

@@ -1,8 +1,8 @@
-//! What a CEL rule demands at least, where no formula says exactly what it demands.
+//! Necessary conditions of CEL rules that can't be translated exactly.
 //!
-//! An expression that is not understood may be true or false, but neither where it reads a field that isn't there, or calls a
-//! conversion with a string that it can't convert. What is understood of a rule is enough to show that a keyword adds nothing to it:
-//! `isIP(self.s)` is false for the empty string, and an error without `s`.
+//! An unsupported expression may be true or false, but neither if it reads a missing field, or converts a string that can't be
+//! converted. This is often enough to show that a keyword adds nothing to a rule: `isIP(self.s)` is false for the empty string, and
+//! an error without `s`.
 
 use std::rc::Rc;
 
@@ -15,10 +15,10 @@ use crate::model::schema::shape::{CelRule, Shape};
 use super::formula::Formula;
 use super::translate::{Subject, Truth, Ty, at, constant};
 
-/// Parts of the largest formula that is worth having.
+/// The maximum size of a useful formula.
 const MAX_PARTS: usize = 120;
 
-/// Functions that are true only of strings like these.
+/// Functions that are true only for strings like these.
 const TRUE_OF: &[(&str, &str)] = &[
     ("isIP", "^[0-9a-fA-F:.]{2,45}$"),
     ("ip.isCanonical", "^[0-9a-f:.]{2,39}$"),
@@ -28,7 +28,7 @@ const TRUE_OF: &[(&str, &str)] = &[
     ("isSemver", "[0-9]"),
 ];
 
-/// Conversions that fail for other strings than these.
+/// Conversions that fail for strings other than these.
 const CONVERTS: &[(&str, &str)] = &[
     ("ip", "^[0-9a-fA-F:.]{2,45}$"),
     ("cidr", "^[0-9a-fA-F:.]{2,45}/[0-9]{1,3}$"),
@@ -40,7 +40,7 @@ const CONVERTS: &[(&str, &str)] = &[
     ("int", "^[-+]?[0-9]+$"),
 ];
 
-/// A condition that holds wherever the rule holds; nothing if none is known.
+/// A condition that holds wherever the rule holds; `None` if none is known.
 pub(super) fn necessary(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
     let expr = read(&rule.rule).ok().filter(|expr| expr.is_manageable() && !expr.reads_old_self())?;
     let subject = Subject::new(shape)?;
@@ -78,7 +78,7 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// A part that is not understood, beyond what it needs to be true or false at all.
+    /// An unsupported part, of which only the requirements for having a value at all are known.
     fn unknown(&self, expr: &Expr) -> Truth {
         let needs = self.needs(expr);
         let mut holds = Rc::clone(&needs);
@@ -90,7 +90,7 @@ impl<'s> Subject<'s> {
         Truth { holds, fails: needs }
     }
 
-    /// What must be there, and be convertible, for an expression to have a value.
+    /// What must exist, and be convertible, for an expression to have a value.
     fn needs(&self, expr: &Expr) -> Rc<Formula> {
         match &expr.kind {
             Node::Select(select) => match self.keys(expr) {
@@ -101,7 +101,7 @@ impl<'s> Subject<'s> {
                 // These have a value although one side has none.
                 "_&&_" | "_||_" => constant(true),
                 "_?_:_" => call.args.first().map_or_else(|| constant(true), |condition| self.needs(condition)),
-                // The argument is only looked at if there is no value.
+                // The argument is only evaluated if there is no value.
                 "or" | "orValue" => call.target.as_deref().map_or_else(|| constant(true), |target| self.needs(target)),
                 function => {
                     let parts = call.target.as_deref().into_iter().chain(&call.args).map(|part| self.needs(part));
@@ -115,7 +115,7 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// That a string is like those that a function takes.
+    /// The condition that a string is one that a function accepts.
     fn like(&self, table: &[(&str, &str)], function: &str, argument: &Expr) -> Rc<Formula> {
         let Some((_, pattern)) = table.iter().find(|(name, _)| *name == function) else { return constant(true) };
         match self.path(argument) {

@@ -6,7 +6,7 @@ use crate::model::number::NumberDomain;
 
 use super::Kind;
 
-/// At least `bound`, exactly compared: an integer is not compared with a bound that was cut off.
+/// At least `bound`, compared exactly: an integer isn't compared with a truncated bound.
 pub(crate) fn at_least(kind: Kind, bound: f64, strict: bool) -> NumberDomain {
     if kind == Kind::Int {
         let least = if strict { bound.floor() + 1.0 } else { bound.ceil() };

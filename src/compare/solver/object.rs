@@ -1,5 +1,5 @@
-//! Objects: collects the conditions in an [`ObjectPlan`], assigns each requirement to one key after another, and leaves it to
-//! [`super::object_keys`] to decide what is sent for each key.
+//! Objects: collects the conditions in an [`ObjectPlan`], assigns each requirement to a key, and lets [`super::object_keys`] decide
+//! what is sent for each key.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,17 +12,17 @@ use crate::server::object::EMBEDDED_TYPE_PATTERNS;
 
 use super::branch::{Atom, Branch};
 use super::formula::{self, Formula};
-use super::object_keys::unlike_nulls;
+use super::object_keys::nulls_count_differently;
 use super::object_plan::{ABSENT, ABSENT_OR_NULL, KeyCount, KeyPlan, NON_NULL, ObjectPlan, PRESENT, Requirement};
 use super::part::Part;
 use super::{Difference, Goal, Preference, Search, SideView, Solver, Term, TermLiteral, UndecidedReason};
 
-/// The only key of an object that holds a field on its own.
+/// The only key of an object that wraps a single field.
 pub(super) const ALONE: &str = "value";
 
-/// What a key costs compared to a condition that is looked at.
+/// The cost of a key relative to that of a condition.
 const KEY_COST: usize = 16;
-/// Two conditions that can't hold together.
+/// Two conditions that contradict each other.
 struct Contradiction;
 
 impl<'s> Solver<'s> {
@@ -32,7 +32,7 @@ impl<'s> Solver<'s> {
                 let is_map =
                     |view: &SideView<'s>| view.read_by.shape().is_some_and(|shape| matches!(shape.extra, Extra::Values(_) | Extra::Any));
                 if self.preference == Preference::Full && goal.views.iter().all(is_map) {
-                    // An example of a map has an entry, if it may have one.
+                    // An example of a map has an entry, if allowed.
                     let _ = self.new_key(goal, &mut frame, None);
                 }
                 self.place(goal, frame)
@@ -41,7 +41,7 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// What to send at a field or map entry that is looked at on its own: a list with the value, or an empty one.
+    /// What to send at a field or map entry by itself: a list with the value, or an empty one.
     pub(super) fn alone(&mut self, goal: &Goal<'s>) -> Search<Value> {
         let mut plan = KeyPlan::new(ALONE, goal.views.len());
         plan.literals.clone_from(&goal.literals);
@@ -52,7 +52,7 @@ impl<'s> Solver<'s> {
         self.fill(goal, &plan)
     }
 
-    /// Whether the key that an atom names can't meet what the branch asks of it, whatever else is chosen.
+    /// Whether the key that an atom names can't satisfy what the branch requires, whatever else is chosen.
     pub(super) fn is_unsatisfiable_key(&mut self, goal: &Goal<'s>, branch: &Branch<'s>, atom: &Atom<'s>) -> bool {
         let Part::Property(name, _) = &atom.part else { return false };
         let about: Vec<Atom<'s>> = branch
@@ -187,7 +187,7 @@ impl<'s> Solver<'s> {
         Err(open).into()
     }
 
-    /// The keys that could meet a requirement; `None` means a new one.
+    /// The keys that could satisfy a requirement; `None` means a new one.
     fn keys_for(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'s>, requirement: &Requirement<'s>) -> Vec<Option<String>> {
         let undeclared = |owner: Option<&Shape>| {
             let named = frame.keys.keys().filter(|name| !owner.is_some_and(|owner| self.declares(owner, name)));
@@ -234,7 +234,7 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// Makes a key meet a requirement.
+    /// Makes a key satisfy a requirement.
     fn assign(
         &mut self,
         goal: &Goal<'s>,
@@ -274,7 +274,7 @@ impl<'s> Solver<'s> {
         if fits { Ok(()) } else { Err(None) }
     }
 
-    /// A key that no condition names, which every faithful view keeps; its name is chosen to fail `against`.
+    /// A new key that no condition names, and that every faithful view keeps; its name is chosen to fail `against`.
     pub(super) fn new_key(
         &mut self,
         goal: &Goal<'s>,
@@ -314,13 +314,16 @@ impl<'s> Solver<'s> {
         Ok(name)
     }
 
-    /// Decides every key.
+    /// Decides what is sent for every key.
     fn complete(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'s>) -> Search<Value> {
         let counted = frame.ranges.iter().any(|range| range.low > 0 || range.high < u64::MAX);
-        // Where keys are counted, a key that no condition names may be null, which not every view counts.
+        // If keys are counted, a key that no condition names may be null, which not every view counts.
         let mut with_new_key = frame.clone();
-        let frame =
-            if counted && unlike_nulls(goal) && self.new_key(goal, &mut with_new_key, None).is_ok() { &with_new_key } else { frame };
+        let frame = if counted && nulls_count_differently(goal) && self.new_key(goal, &mut with_new_key, None).is_ok() {
+            &with_new_key
+        } else {
+            frame
+        };
         let mut order: Vec<&KeyPlan<'s>> = frame.keys.values().collect();
         // Keys that must fail something come first.
         order.sort_by_key(|plan| plan.is_plain());
@@ -342,7 +345,7 @@ pub(super) fn not_equal<'s>(view: usize, value: Value) -> TermLiteral<'s> {
     TermLiteral { view, holds: false, term: Term::Formula(Rc::new(Formula::Equals(value))) }
 }
 
-/// The keys that every resource has. The values only need to be of the right kind.
+/// The keys that every resource has. Their values only need the right kind.
 pub(crate) fn root_keys() -> [(&'static str, Value); 3] {
     [("apiVersion", "v1".into()), ("kind", "Kind".into()), ("metadata", serde_json::json!({"name": "name"}))]
 }

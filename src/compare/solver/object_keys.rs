@@ -1,4 +1,4 @@
-//! What to send for each key of an object: nothing, null or a value, so that every side sees what its conditions ask for.
+//! Decides what to send for each key of an object: nothing, null or a value, so that every side sees what its conditions require.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use super::object_plan::{KeyCount, KeyPlan, ObjectPlan};
 use super::read::{Effect, SentKey};
 use super::{Difference, Goal, Pin, Preference, Search, SideView, Solver, Term, TermLiteral, UndecidedReason};
 
-/// Keys that are made up to reach a count; a search that needs more stays undecided.
+/// How many keys are generated to reach a count; a search that needs more is undecided.
 const MAX_FILL: u64 = 512;
-/// The same where each name must be searched for, because of conditions on names.
+/// The same if each name must be searched for, because of conditions on names.
 const MAX_SOUGHT: u64 = 64;
-/// Partial choices that are remembered as failed: enough for objects with a few hundred keys.
+/// How many failed partial choices are remembered: enough for objects with a few hundred keys.
 const MAX_DEAD: usize = 50_000;
 
 enum Assessed<'s> {
@@ -42,7 +42,7 @@ impl<'s> Solver<'s> {
         Ok(map)
     }
 
-    /// What to send for a key: a list with the value, or an empty one to leave it out.
+    /// What to send for a key: a list with the value, or an empty one to omit it.
     pub(super) fn fill(&mut self, goal: &Goal<'s>, plan: &KeyPlan<'s>) -> Search<Value> {
         let mut open = None;
         for request in self.requests(plan) {
@@ -80,7 +80,7 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// What the views make of a key that is left out, null or sent.
+    /// What the views make of a key that is omitted, null or sent.
     fn assess(&mut self, goal: &Goal<'s>, plan: &KeyPlan<'s>, request: SentKey) -> Assessed<'s> {
         if plan.fixed.is_some() && request != SentKey::Value {
             return Assessed::Impossible;
@@ -115,7 +115,7 @@ impl<'s> Solver<'s> {
             match verdict {
                 Some(true) => {}
                 Some(false) => return Assessed::Impossible,
-                // A rule that is not understood is assumed to hold; the value found is checked later.
+                // A rule that can't be translated is assumed to hold; the result is checked later.
                 None if literal.holds => {}
                 None => open = Some(UndecidedReason::Method("a default under a rule that is not understood")),
             }
@@ -137,7 +137,7 @@ impl<'s> Solver<'s> {
         Assessed::Child { seen, goal: child_goal(goal, &effects, &plan.literals, difference, plan.pin) }
     }
 
-    /// Decides keys so that each view counts as many keys as it must.
+    /// Decides keys so that each view counts as many keys as required.
     pub(super) fn fill_counted(
         &mut self,
         goal: &Goal<'s>,
@@ -190,7 +190,7 @@ impl<'s> Solver<'s> {
         Ok(map)
     }
 
-    /// A made-up key that can be added again and again.
+    /// A generated key that can be added repeatedly.
     fn filler(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'s>) -> Result<(ObjectPlan<'s>, Filled), Option<UndecidedReason>> {
         let mut scratch = frame.clone();
         let name = self.new_key(goal, &mut scratch, None)?;
@@ -243,13 +243,13 @@ fn pick(
 }
 
 /// Whether some views count a null under a key that no condition names, and others don't.
-pub(super) fn unlike_nulls(goal: &Goal<'_>) -> bool {
+pub(super) fn nulls_count_differently(goal: &Goal<'_>) -> bool {
     let counts = |view: &SideView<'_>| matches!(view.read_by.key_fate("\u{0}").effect(SentKey::Null), Effect::Absent);
     let mut views = goal.views.iter().map(counts);
     views.next().is_some_and(|first| views.any(|other| other != first))
 }
 
-/// The difference still to be found below a key with these effects; nothing if the key can't show it.
+/// The difference still to be found below a key with these effects; `None` if the key can't show it.
 pub(super) fn difference_below(difference: Difference, effects: &[Effect<'_>], request: SentKey) -> Option<Difference> {
     match difference {
         Difference::None => Some(Difference::None),

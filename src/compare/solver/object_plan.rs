@@ -1,5 +1,5 @@
-//! What an object that is searched for must be: a plan for each key that a condition names, and requirements that some key must meet,
-//! whichever it is.
+//! The requirements of an object to search for: a plan for each key that a condition names, and requirements that any key may
+//! satisfy.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -16,13 +16,13 @@ use super::{Pin, Term, TermLiteral};
 /// Whether one view must see a key, besides its literals.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Demand {
-    /// There, null or not.
+    /// Exists, null or not.
     pub(super) present: Option<bool>,
-    /// There and not null.
+    /// Exists and isn't null.
     pub(super) non_null: Option<bool>,
 }
 
-/// Everything that one key must be.
+/// All requirements of one key.
 #[derive(Debug, Clone)]
 pub(super) struct KeyPlan<'s> {
     pub(super) name: String,
@@ -33,7 +33,7 @@ pub(super) struct KeyPlan<'s> {
     pub(super) pin: Option<Pin<'s>>,
     /// What the client must send.
     pub(super) forced: Option<SentKey>,
-    /// A value that is always there, as in the root of a resource.
+    /// A value that always exists, as in the root of a resource.
     pub(super) fixed: Option<Value>,
 }
 
@@ -44,10 +44,10 @@ pub(super) struct KeyCount {
     pub(super) high: u64,
 }
 
-/// A condition that at least one key must meet.
+/// A condition that at least one key must satisfy.
 #[derive(Debug, Clone)]
 pub(super) enum Requirement<'s> {
-    /// A key that `owner` doesn't declare is there.
+    /// A key exists that `owner` doesn't declare.
     Undeclared {
         view: usize,
         owner: &'s Shape,
@@ -71,7 +71,7 @@ pub(super) enum Requirement<'s> {
     },
 }
 
-/// Everything that an object must be.
+/// All requirements of an object.
 #[derive(Debug, Clone)]
 pub(super) struct ObjectPlan<'s> {
     pub(super) keys: BTreeMap<String, KeyPlan<'s>>,
@@ -79,10 +79,10 @@ pub(super) struct ObjectPlan<'s> {
     pub(super) requirements: Vec<Requirement<'s>>,
     /// For keys that no condition names.
     pub(super) other_keys: Vec<TermLiteral<'s>>,
-    /// Views that must not see any undeclared key.
+    /// Views that must not see undeclared keys.
     pub(super) closed: Vec<bool>,
     pub(super) key_rules: Vec<(usize, Rc<Formula>)>,
-    /// Objects that it must not be.
+    /// Objects that it must differ from.
     pub(super) unlike: Vec<Value>,
 }
 
@@ -99,7 +99,7 @@ impl<'s> KeyPlan<'s> {
         }
     }
 
-    /// Notes a demand; `false` if it contradicts an earlier one.
+    /// Adds a demand; `false` if it contradicts an earlier one.
     pub(super) fn demand(&mut self, view: usize, wanted: Demand) -> bool {
         let Some(demand) = self.demands.get_mut(view) else { return true };
         let join = |old: &mut Option<bool>, new: Option<bool>| match (*old, new) {

@@ -1,4 +1,4 @@
-//! Splits a shape or formula into the conditions that a value of one kind must all meet.
+//! Splits a shape or formula into the conditions that a value of one kind must all satisfy.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub(crate) enum Part<'s> {
     Not(Term<'s>),
     AllFormulas(Rc<Formula>),
     AnyFormula(Rc<Formula>),
-    /// A CEL rule that has no formula.
+    /// A CEL rule without a formula.
     Opaque(Opaque<'s>),
     // strings
     Pattern(Arc<str>),
@@ -48,7 +48,7 @@ pub(crate) enum Part<'s> {
     Required(Name<'s>),
     Has(Name<'s>),
     Property(Name<'s>, Term<'s>),
-    /// No key but those that this shape declares.
+    /// No keys except those that this shape declares.
     Closed(&'s Shape),
     /// Every value whose key the shape doesn't declare; without a shape, every value.
     Values(Option<&'s Shape>, Term<'s>),
@@ -56,7 +56,7 @@ pub(crate) enum Part<'s> {
     Embedded,
 }
 
-/// A CEL rule that has no formula.
+/// A CEL rule without a formula.
 #[derive(Debug, Clone)]
 pub(crate) struct Opaque<'s> {
     pub(crate) rule: &'s CelRule,
@@ -66,7 +66,7 @@ pub(crate) struct Opaque<'s> {
 }
 
 impl Opaque<'_> {
-    /// Whether two rules say the same of what looks the same to them.
+    /// Whether two rules have the same result for values that look the same to them.
     pub(crate) fn says(&self, other: &Opaque<'_>) -> bool {
         self.canonical.iter().zip(&other.canonical).any(|(a, b)| a == b) && self.rule.optional_old_self == other.rule.optional_old_self
     }
@@ -80,7 +80,7 @@ pub(crate) enum Unique<'s> {
     Keys(&'s Shape),
 }
 
-/// No value of this kind passes.
+/// No value of this kind is accepted.
 pub(crate) struct Unsatisfiable;
 
 pub(crate) struct Parts<'p, 's> {
@@ -170,7 +170,7 @@ impl<'s> Parts<'_, 's> {
                     Some(formula) => parts.push(Part::Term(Term::Formula(formula))),
                     None => {
                         parts.push(Part::Opaque(Opaque { rule, shape, canonical: self.rules.canonical(rule, shape) }));
-                        // It follows from the rule, so it changes nothing, but this much is understood.
+                        // It follows from the rule, so it changes nothing, but this much can be used.
                         parts.extend(self.rules.necessary(rule, shape).map(|formula| Part::Term(Term::Formula(formula))));
                     }
                 }
@@ -179,7 +179,7 @@ impl<'s> Parts<'_, 's> {
         Ok(parts)
     }
 
-    /// What a formula asks of a value of this kind; `Err` where it can't hold.
+    /// What a formula requires of a value of this kind; `Err` if it can't hold.
     pub(crate) fn of_formula(&self, formula: &Rc<Formula>, kind: Kind) -> Result<Option<Part<'s>>, Unsatisfiable> {
         let numeric = matches!(kind, Kind::Int | Kind::Float);
         let sized = matches!(kind, Kind::String | Kind::Array | Kind::Object);
@@ -217,14 +217,14 @@ impl<'s> Parts<'_, 's> {
     }
 }
 
-/// A domain that takes every number of a kind.
+/// Whether a domain contains every number of a kind.
 fn is_trivial(domain: &NumberDomain, kind: Kind) -> bool {
     let free = NumberDomain { kind: domain.kind, ..NumberDomain::default() };
     let whole = kind == Kind::Float && domain.kind == crate::model::number::NumberKind::Integer;
     *domain == free && !whole
 }
 
-/// Whether two conditions on the same value are the same condition.
+/// Whether two conditions on the same value are the same.
 pub(crate) fn same_part(same: &mut Same, a: &Part<'_>, b: &Part<'_>) -> bool {
     match (a, b) {
         (Part::Enum(a), Part::Enum(b)) => a == b,
@@ -264,7 +264,7 @@ pub(crate) fn same_term(same: &mut Same, a: &Term<'_>, b: &Term<'_>) -> bool {
     }
 }
 
-/// The keys of an object that a condition looks at; `None` where it looks at more.
+/// The keys of an object that a condition depends on; `None` if it depends on more.
 pub(crate) fn reads(part: &Part<'_>) -> Option<BTreeSet<String>> {
     let mut keys = BTreeSet::new();
     let all = match part {
@@ -302,7 +302,7 @@ fn formula_reads(formula: &Formula, keys: &mut BTreeSet<String>) -> bool {
             keys.insert(key.as_ref().to_owned());
             true
         }
-        // All views read anything but an object alike.
+        // All views read anything but an object the same way.
         Formula::AtLeast { .. } | Formula::AtMost { .. } | Formula::Divisible(_) | Formula::Matches(_) => true,
         Formula::Equals(value) => !value.is_object(),
         Formula::MinSize(_) | Formula::MaxSize(_) | Formula::Each(_) | Formula::Keys(_) => false,

@@ -1,4 +1,4 @@
-//! Guesses for rules that have no formula: conditions, made from the literals and fields of a rule, that make a value worth trying.
+//! Guesses for rules without a formula: conditions made from the literals and fields of a rule, which make a value worth trying.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -13,9 +13,9 @@ use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
 
-/// Guesses for one rule.
+/// How many guesses are made for one rule.
 const MAX_PROBES: usize = 48;
-/// Fields of which all combinations are tried.
+/// For how many fields all combinations are tried.
 const MAX_COMBINED: usize = 4;
 
 /// Conditions to try one after the other.
@@ -24,7 +24,7 @@ pub(crate) fn probes(rule: &CelRule, shape: &Shape) -> Vec<Rc<Formula>> {
     let values = literals(&expr);
     let mut probes = Vec::new();
     let fields = fields(&expr, shape);
-    // Which of the fields are there.
+    // Which of the fields exist.
     let combined: Vec<&String> = fields.iter().take(MAX_COMBINED).collect();
     for mask in 0..1_usize << combined.len() {
         let parts = combined.iter().enumerate().map(|(index, field)| {
@@ -47,7 +47,7 @@ pub(crate) fn probes(rule: &CelRule, shape: &Shape) -> Vec<Rc<Formula>> {
             probes.push(Rc::new(Formula::MinSize(size)));
             probes.push(Rc::new(Formula::MaxSize(size)));
         }
-        // A list or map with this in it.
+        // A list or map that contains this.
         probes.push(Rc::new(Formula::Each(Rc::clone(&is).negated())).negated());
     }
     for size in 1..4 {
@@ -61,7 +61,7 @@ pub(crate) fn probes(rule: &CelRule, shape: &Shape) -> Vec<Rc<Formula>> {
     probes
 }
 
-/// Literals of an expression and their neighbours.
+/// The literals of an expression and their neighbours.
 fn literals(expr: &Expr) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();
     let mut push = |value: Value| {
@@ -72,7 +72,7 @@ fn literals(expr: &Expr) -> Vec<Value> {
     for part in expr.descendants() {
         match part.literal() {
             Some(Literal::Int(n)) => [0, 1, -1].into_iter().filter_map(|d| n.checked_add(d)).for_each(|n| push(n.into())),
-            // What is whole is written so.
+            // Whole numbers are written without a fraction.
             Some(Literal::Double(x)) => [0.0, 0.5, -0.5].into_iter().map(|d| x + d).for_each(|x| {
                 let whole = x.fract() == 0.0 && x.abs() < 1e15;
                 push(if whole { (x as i64).into() } else { x.into() });
@@ -88,7 +88,7 @@ fn literals(expr: &Expr) -> Vec<Value> {
     values
 }
 
-/// Fields of the node that an expression names.
+/// Fields of the node that an expression mentions.
 fn fields(expr: &Expr, shape: &Shape) -> Vec<String> {
     let named: BTreeSet<String> = expr
         .descendants()

@@ -1,5 +1,5 @@
-//! How the server reads what a client sends: whether a key or an item whose value isn't known yet is pruned, dropped or defaulted
-//! ([`Effect`]). Known values are read by the server's own code ([`stored`]).
+//! How the server reads what a client sends: whether a key or item with an unknown value is pruned, dropped or defaulted
+//! ([`Effect`]). Known values are processed by the server's own code ([`stored`]).
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::server::key_fate::{KeyFate, PruneNode, Pruning};
 use crate::server::null_fate::{NullFate, NullPosition};
 use crate::server::object::{CheckNode, DefaultNode, fill_in, store};
 
-/// The schema that prunes, drops nulls and sets defaults at some value.
+/// The schema that prunes, drops nulls and applies defaults at some value.
 pub(crate) type ReadBy<'s> = Pruning<Reader<'s>>;
 
 /// A schema node that reads values.
@@ -19,16 +19,16 @@ pub(crate) enum Reader<'s> {
         shape: &'s Shape,
         pair: Option<Pair<'s>>,
     },
-    /// An object whose only key has this schema: how a field is compared on its own.
+    /// An object whose only key has this schema, to compare a field by itself.
     Field(&'s Shape),
-    /// The same for a value of a map.
+    /// The same for a map value.
     Entry(&'s Shape),
-    /// The same for an item of a list.
+    /// The same for a list item.
     Item(&'s Shape),
 }
 
-/// Two nodes that are compared without their children. A child that both have counts as the one of the first; a child
-/// that only the first has counts as kept by the second; a child that only the second has is its own.
+/// Two nodes that are compared without their children. A child on both sides counts as the first one's; a child that only the first
+/// has counts as kept by the second; a child that only the second has is its own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair<'s> {
     pub(crate) first: &'s Shape,
@@ -68,7 +68,7 @@ impl<'s> Pair<'s> {
         self.first.items.as_deref().or(self.second.items.as_deref())
     }
 
-    /// The schema of map values, for a node that has one.
+    /// The schema of map values, if a node has one.
     pub(crate) fn values(self, own: &'s Shape) -> &'s Shape {
         match &self.first.extra {
             Extra::Values(values) => values,
@@ -77,19 +77,19 @@ impl<'s> Pair<'s> {
     }
 }
 
-/// What the server makes of a key.
+/// What the server does with a key.
 #[derive(Debug, Clone)]
 pub(crate) enum Effect<'s> {
-    /// The key is not there for validation, and not stored.
+    /// The key doesn't exist for validation, and isn't stored.
     Absent,
     Null,
-    /// Its default, complete with the defaults inside it.
+    /// Its default, including the defaults inside it.
     Default(Value),
-    /// The value that was sent, read by this.
+    /// The value as sent, read by this.
     Sent(ReadBy<'s>),
 }
 
-/// What a client may do with a key.
+/// What a client may send for a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SentKey {
     Absent,
@@ -102,7 +102,7 @@ impl<'s> Reader<'s> {
         Reader::Node { shape, pair: None }
     }
 
-    /// The shape that says what becomes of null and of nothing.
+    /// The shape that decides what happens to null and to a missing value.
     pub(super) fn own(&self) -> &'s Shape {
         match self {
             Reader::Node { shape, .. } | Reader::Field(shape) | Reader::Entry(shape) | Reader::Item(shape) => shape,
@@ -147,7 +147,7 @@ impl PruneNode for Reader<'_> {
         matches!(self, Reader::Node { shape, .. } if shape.embedded)
     }
 
-    /// Metadata of an embedded resource that is declared is searched like any other field, for the sake of its conditions.
+    /// Declared metadata of an embedded resource is searched like any other field, because of its conditions.
     fn keeps_meta(&self, key: &str) -> bool {
         self.is_embedded() && is_meta(key) && self.property(key).is_none()
     }
@@ -223,7 +223,7 @@ impl<'s> ReadBy<'s> {
         }
     }
 
-    /// What becomes of an item that is null, or of one that is not.
+    /// What happens to an item that is null, or that isn't.
     pub(crate) fn item_effect(self, request: SentKey) -> Effect<'s> {
         let items = self.items();
         match (request, items.shape()) {
@@ -235,7 +235,7 @@ impl<'s> ReadBy<'s> {
 }
 
 impl<'s> KeyFate<Reader<'s>> {
-    /// What the server makes of a key with this fate.
+    /// What the server does with a key that has this fate.
     pub(crate) fn effect(self, request: SentKey) -> Effect<'s> {
         match (self, request) {
             (KeyFate::Declared(reader), SentKey::Absent) => default_or(reader.own(), Effect::Absent),
@@ -247,7 +247,7 @@ impl<'s> KeyFate<Reader<'s>> {
     }
 }
 
-/// What the server makes of a null.
+/// What the server does with a null.
 fn null_effect<'s>(shape: &Shape, position: NullPosition) -> Effect<'s> {
     match NullFate::of(shape.nullable, shape.default.is_some(), position) {
         NullFate::Kept => Effect::Null,
@@ -260,15 +260,15 @@ fn default_or<'s>(shape: &Shape, otherwise: Effect<'s>) -> Effect<'s> {
     shape.default.as_ref().map_or(otherwise, |default| Effect::Default(completed(default, shape)))
 }
 
-/// A default with the defaults that its own schema sets inside it.
+/// A default, completed with the defaults that its own schema sets inside it.
 pub(crate) fn completed(default: &Value, shape: &Shape) -> Value {
     let mut value = default.clone();
     fill_in(&mut value, &Reader::of(shape));
     value
 }
 
-/// What is stored of a value: pruned, without nulls that nothing allows, with its defaults. `lost` is set if
-/// something other than a null was pruned.
+/// What is stored of a value: pruned, without disallowed nulls, with its defaults. `lost` is set if something other than a null was
+/// pruned.
 pub(crate) fn stored(value: &Value, by: ReadBy<'_>, lost: &mut bool) -> Value {
     let (value, pruned) = store(value, &by);
     *lost |= pruned;

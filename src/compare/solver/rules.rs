@@ -1,4 +1,4 @@
-//! The formula, the program and the fields of each CEL rule, each worked out once.
+//! Caches the formula, program and fields of each CEL rule.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -22,21 +22,21 @@ use super::formula::Formula;
 use super::necessary::necessary;
 use super::translate::translate;
 
-/// Translated and compiled rules, each once.
+/// Translated and compiled rules, each computed once.
 #[derive(Default)]
 pub(crate) struct RuleCache {
     known: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
     bounds: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
     programs: RefCell<HashMap<usize, Option<Rc<Program>>>>,
     readings: RefCell<HashMap<usize, Reading>>,
-    /// What the rules of a node see.
+    /// The CEL declarations of nodes with rules.
     decls: RefCell<HashMap<usize, Arc<Decl>>>,
-    /// Where the roots of resources are: their rules see a name and a kind.
+    /// The roots of resources, whose rules see a name and a kind.
     pub(crate) roots: Vec<usize>,
 }
 
 impl RuleCache {
-    /// When a rule holds for a value that is created.
+    /// The formula under which a rule holds on create.
     pub(crate) fn formula(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
         let id = std::ptr::from_ref(rule).addr();
         if let Some(known) = self.known.borrow().get(&id) {
@@ -58,7 +58,7 @@ impl RuleCache {
         self.read(rule, shape).canonical
     }
 
-    /// The keys of the node that a rule looks at; `None` where it takes the value as a whole.
+    /// The keys of the node that a rule reads; `None` if it uses the value as a whole.
     pub(crate) fn keys(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<[String]>> {
         self.read(rule, shape).keys
     }
@@ -111,7 +111,7 @@ impl RuleCache {
     }
 }
 
-/// The keys that an expression selects from `self`; `None` where it takes `self` as a whole.
+/// The keys that an expression selects from `self`; `None` if it uses `self` as a whole.
 fn keys(expr: &Expr) -> Option<Vec<String>> {
     let mut keys = BTreeSet::new();
     let mut selected = BTreeSet::new();
@@ -128,7 +128,7 @@ fn keys(expr: &Expr) -> Option<Vec<String>> {
     (!whole).then(|| keys.into_iter().collect())
 }
 
-/// What a rule looks at.
+/// What a rule reads.
 #[derive(Clone)]
 struct Reading {
     canonical: [Rc<str>; 2],

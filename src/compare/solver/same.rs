@@ -1,4 +1,4 @@
-//! Whether two shapes say the same.
+//! Decides whether two shapes are equivalent.
 
 use foldhash::HashMap;
 
@@ -8,12 +8,12 @@ use crate::server::key_fate::{KeyFate, Pruning};
 
 use super::read::{ReadBy, Reader};
 
-/// Remembers what has been compared: nodes of two trees are met again and again from different sides.
+/// Caches comparisons, because nodes of two trees are compared repeatedly from different sides.
 #[derive(Default)]
 pub(crate) struct Same {
     known: HashMap<(usize, usize), bool>,
     readers: HashMap<(usize, usize), bool>,
-    /// Two nodes whose children are taken to be the same.
+    /// Two nodes whose children are assumed to be the same.
     pub(crate) pair: Option<(usize, usize)>,
     /// Whether both have the same children.
     pub(crate) same_children: bool,
@@ -49,7 +49,7 @@ impl Same {
             && a.properties.iter().zip(&b.properties).all(|((x, a), (y, b))| x == y && self.shapes(a, b))
     }
 
-    /// Whether two nodes say the same apart from their children.
+    /// Whether two nodes are equivalent apart from their children.
     pub(crate) fn local(&mut self, a: &Shape, b: &Shape) -> bool {
         let extra = match (&a.extra, &b.extra) {
             (Extra::Values(_), Extra::Values(_)) => true,
@@ -103,12 +103,12 @@ impl Same {
         }
     }
 
-    /// Whether two nodes make the same of whatever is sent at them, or not sent.
+    /// Whether two nodes treat everything that is sent, or not sent, the same way.
     fn nodes(&mut self, a: &Shape, b: &Shape) -> bool {
         a.nullable == b.nullable && a.default == b.default && self.insides(a, b)
     }
 
-    /// Whether two nodes prune, drop nulls and set defaults alike in a value, whatever they accept.
+    /// Whether two nodes prune, drop nulls and apply defaults inside a value the same way, whatever they accept.
     fn insides(&mut self, a: &Shape, b: &Shape) -> bool {
         let key = (std::ptr::from_ref(a).addr(), std::ptr::from_ref(b).addr());
         if key.0 == key.1 {
@@ -135,7 +135,7 @@ impl Same {
         alike
     }
 
-    /// Whether CEL takes the values of two nodes for the same, whatever they accept.
+    /// Whether CEL gives the values of two nodes the same type, whatever they accept.
     pub(crate) fn typed(&mut self, a: &Shape, b: &Shape) -> bool {
         std::ptr::eq(a, b)
             || (self.same_children && self.is_pair(a, b) && a.ty == b.ty)
@@ -159,7 +159,7 @@ impl Same {
                 })
     }
 
-    /// Whether a rule at two nodes sees the same, if it looks at these keys only; `None` means the whole value.
+    /// Whether a rule at two nodes sees the same, if it only reads these keys; `None` means the whole value.
     pub(crate) fn visible(&mut self, keys: Option<&[String]>, a: ReadBy<'_>, b: ReadBy<'_>) -> bool {
         let (Some(x), Some(y)) = (a.shape(), b.shape()) else { return false };
         if self.is_pair(x, y) && x.ty == y.ty && keys.is_some() {
@@ -177,12 +177,12 @@ impl Same {
             })
     }
 
-    /// Whether two sides make the same of whatever is sent.
+    /// Whether two sides treat everything that is sent the same way.
     pub(crate) fn readers(&mut self, a: ReadBy<'_>, b: ReadBy<'_>) -> bool {
         let (Pruning::Schema { node: x, keeps: ka }, Pruning::Schema { node: y, keeps: kb }) = (a, b) else { return self.read_by(a, b) };
         match (x, y) {
             (Reader::Node { shape: a, pair: Some(pair) }, Reader::Node { shape: b, pair: Some(_) }) => {
-                // The children are the same by assumption; what is left is which keys survive.
+                // The children are the same by assumption; it remains to compare which keys are kept.
                 let kept = |extra: &Extra| match extra {
                     Extra::Closed => 0,
                     Extra::Any | Extra::Refused => 1,
@@ -202,12 +202,12 @@ impl Same {
         }
     }
 
-    /// Whether two sides make the same of all these keys.
+    /// Whether two sides treat all these keys the same way.
     pub(crate) fn keys<'k>(&mut self, keys: impl IntoIterator<Item = &'k str>, a: ReadBy<'_>, b: ReadBy<'_>) -> bool {
         keys.into_iter().all(|key| self.fates(a.key_fate(key), b.key_fate(key)))
     }
 
-    /// Whether two sides make the same of whatever is sent at a key.
+    /// Whether two sides treat everything that is sent at a key the same way.
     pub(crate) fn fates(&mut self, a: KeyFate<Reader<'_>>, b: KeyFate<Reader<'_>>) -> bool {
         match (a, b) {
             (KeyFate::Declared(a), KeyFate::Declared(b)) | (KeyFate::MapValue(a), KeyFate::MapValue(b)) => self.nodes(a.own(), b.own()),

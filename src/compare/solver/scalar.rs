@@ -1,4 +1,4 @@
-//! Strings and numbers: all conditions together are solved exactly by the search for strings and by number domains.
+//! Strings and numbers: all conditions together are solved exactly, by the string search and by number domains.
 
 use serde_json::{Number, Value};
 
@@ -83,7 +83,7 @@ fn allow<'a>(allowed: &mut Option<Vec<&'a str>>, values: impl Iterator<Item = &'
     }
 }
 
-/// The number that the server matches with a member of an enum: Go converts an integer to the string of that character.
+/// The number that the server matches with an enum value: Go converts an integer to the string with that character.
 fn member(kind: Kind, value: &Value) -> Option<Number> {
     match value {
         Value::Number(number) => Some(number.clone()),

@@ -1,7 +1,7 @@
 //! Translates a CEL rule to the formula under which it holds, if a formula can express it.
 //!
-//! An expression can be true, false or an error, and a rule holds only if it is true. So each part has two conditions:
-//! when it is true, and when it is false.
+//! An expression can be true, false or an error, and a rule holds only if it is true. So each part has two conditions: when it is
+//! true, and when it is false.
 
 use std::rc::Rc;
 
@@ -19,19 +19,19 @@ use super::formula::Formula;
 use super::linear::{MAX_CONSTANT, linear};
 use super::{Kind, Kinds};
 
-/// The most cases that one expression is split into.
+/// How many cases one expression may be split into.
 const MAX_CASES: usize = 64;
 
 pub(super) fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
     let expr = read(&rule.rule).ok().filter(|expr| expr.is_manageable())?;
     if expr.reads_old_self() {
-        // What compares with the object before doesn't run when there is none.
+        // A transition rule doesn't run without an old object.
         return (rule.optional_old_self != Some(true)).then(|| constant(true));
     }
     Some(Subject::new(shape)?.truth(&expr)?.holds)
 }
 
-/// What CEL takes a value for.
+/// The type of a value in CEL.
 #[derive(Clone, Copy)]
 pub(super) enum Ty<'s> {
     Int,
@@ -44,13 +44,13 @@ pub(super) enum Ty<'s> {
     Object(&'s Shape),
 }
 
-/// When an expression is true, and when it is false; in all other cases it is an error.
+/// When an expression is true, and when it is false; otherwise it is an error.
 pub(super) struct Truth {
     pub(super) holds: Rc<Formula>,
     pub(super) fails: Rc<Formula>,
 }
 
-/// The value that an expression speaks of.
+/// The value that an expression refers to.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'s> {
     name: &'s str,
@@ -59,7 +59,7 @@ pub(super) struct Subject<'s> {
     ty: Ty<'s>,
 }
 
-/// The items of a list, the keys of a map or the values of one, as a quantifier asks for them.
+/// What a quantifier iterates over: the items of a list, or the keys or values of a map.
 pub(super) struct Quantified<'s> {
     path: Vec<Rc<str>>,
     ty: Ty<'s>,
@@ -68,7 +68,7 @@ pub(super) struct Quantified<'s> {
 }
 
 impl<'s> Quantified<'s> {
-    /// `all` or `exists`, by what is said of one item.
+    /// Translates `all` or `exists`, given the condition on one item.
     pub(super) fn quantified(&self, all: bool, said: impl Fn(&Subject<'s>) -> Option<Truth>) -> Option<Truth> {
         let inner = said(&self.item)?;
         let inner = if all { inner } else { inner.not() };
@@ -80,7 +80,7 @@ impl<'s> Quantified<'s> {
     }
 }
 
-/// Something that is compared.
+/// One side of a comparison.
 enum Operand<'s> {
     /// A part of the subject.
     Path(Vec<Rc<str>>, Ty<'s>),
@@ -88,7 +88,7 @@ enum Operand<'s> {
     Remainder(Vec<Rc<str>>, i64),
     TypeOf(Vec<Rc<str>>),
     Lowered(Vec<Rc<str>>),
-    /// Where a constant is in a string.
+    /// The index of a constant in a string.
     Found(Vec<Rc<str>>, String),
     /// The first character.
     First(Vec<Rc<str>>),
@@ -108,7 +108,7 @@ impl<'s> Ty<'s> {
             Type::Integer => Some(Ty::Int),
             Type::Number => Some(Ty::Double),
             Type::Boolean => Some(Ty::Bool),
-            // These are bytes, timestamps and durations for CEL.
+            // In CEL these are bytes, timestamps and durations.
             Type::String if matches!(shape.format.as_deref(), Some("byte" | "date" | "date-time" | "duration")) => None,
             Type::String => Some(Ty::Text),
             Type::Array => Some(Ty::List(shape.items.as_deref().filter(|items| !items.nullable))),
@@ -120,10 +120,10 @@ impl<'s> Ty<'s> {
         }
     }
 
-    /// The kinds of values that an expression about this type takes without an error.
+    /// The kinds of values that an expression of this type accepts without an error.
     pub(super) fn kinds(self) -> Kinds {
         match self {
-            // A rule fails on an integer that is written as `2.0`. Nobody writes it so, and every rule would be a break.
+            // A rule fails on an integer written as `2.0`. Nobody writes it that way, and otherwise every rule would be a break.
             Ty::Int | Ty::Double => Kinds::of(&[Kind::Int, Kind::Float]),
             Ty::Bool => Kinds::of(&[Kind::Bool]),
             Ty::Text => Kinds::of(&[Kind::String]),
@@ -236,7 +236,8 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// What an expression can be, and when: the branches of conditions, and sums of constants that they choose.
+    /// The possible values of an expression, and when it has them: the branches of conditionals, and sums of constants that they
+    /// choose.
     fn cases(&self, expr: &Expr) -> Option<Vec<(Rc<Formula>, Expr)>> {
         let plain = || Some(vec![(constant(true), expr.clone())]);
         let Node::Call(call) = &expr.kind else { return plain() };
@@ -298,7 +299,7 @@ impl<'s> Subject<'s> {
         Some((at(&path, Rc::clone(&has)), at(&path, has.negated()), value))
     }
 
-    /// When a condition holds for none, one, two, … of the items that are written in a list.
+    /// When a condition holds for none, one, two, … of the items in a list literal.
     fn tally(&self, fold: &Comprehension, condition: &Expr) -> Option<Vec<Rc<Formula>>> {
         let Node::List(list) = &fold.range.kind else { return None };
         if list.items.len() >= MAX_CASES || !list.optional.is_empty() || fold.var2.is_some() {
@@ -318,7 +319,7 @@ impl<'s> Subject<'s> {
         Some(counts)
     }
 
-    /// A condition on a variable that is bound to something true or false.
+    /// A condition on a variable that is bound to a boolean.
     fn of_item(&self, condition: &Expr, variable: &str, item: &Expr) -> Option<Truth> {
         match Condition::read(condition) {
             Condition::Not(inner) => Some(self.of_item(inner, variable, item)?.not()),
@@ -336,7 +337,7 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// When something is true of an expression, by what is true of it in each of its cases.
+    /// When something is true of an expression, combined from each of its cases.
     fn each_case(&self, expr: &Expr, truth: impl Fn(&Expr) -> Option<Truth>) -> Option<Truth> {
         let (mut holds, mut fails) = (Vec::new(), Vec::new());
         for (when, case) in self.cases(expr)? {
@@ -442,7 +443,7 @@ impl<'s> Subject<'s> {
             Operand::Literal(value) => value.as_i64().filter(|n| n.unsigned_abs() < MAX_CONSTANT),
             _ => None,
         };
-        // One operation only: of several, each can overflow by itself.
+        // Only one operation, because each of several can overflow by itself.
         let ((path, 1, 0), n, swapped) = (match (constant(a), constant(b)) {
             (None, Some(n)) => (parts(a)?, n, false),
             (Some(n), None) => (parts(b)?, n, true),
@@ -459,7 +460,7 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// `self.a.b` as keys, and the type of the value there. CEL doesn't see a key that is null.
+    /// `self.a.b` as keys, with the type of the value there. CEL doesn't see a key that is null.
     pub(super) fn path(&self, expr: &Expr) -> Option<(Vec<Rc<str>>, Ty<'s>)> {
         match &expr.kind {
             Node::Ident(name) if *name == self.name && self.value_in.is_none() => Some((Vec::new(), self.ty)),
@@ -500,7 +501,7 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// `all` and `exists`, and `exists_one` of what is written in a list.
+    /// `all` and `exists`, and `exists_one` for a list literal.
     fn quantifier(&self, fold: &Comprehension, quantifier: Quantifier, body: &Expr) -> Option<Truth> {
         if let Some(counts) = self.tally(fold, body) {
             let most = counts.len() - 1;
@@ -534,7 +535,7 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// What the condition of a quantifier speaks of.
+    /// What the condition of a quantifier refers to.
     pub(super) fn ranged<'f>(&self, fold: &'f Comprehension, body: &Expr) -> Option<Quantified<'f>>
     where
         's: 'f,
@@ -542,7 +543,7 @@ impl<'s> Subject<'s> {
         let (path, ty) = self.path(&fold.range)?;
         let reads = |name: &str| body.descendants().into_iter().any(|part| matches!(&part.kind, Node::Ident(read) if read == name));
         let name: &'f str = match &fold.var2 {
-            // With two variables the first is an index or a key.
+            // With two variables, the first is an index or a key.
             Some(second) if reads(&fold.var) => {
                 let key = Subject { name: &fold.var, value_in: None, ty: Ty::Text };
                 return (matches!(ty, Ty::Map(_)) && !reads(second)).then_some(Quantified { path, ty, item: key, each: Formula::Keys });
@@ -565,7 +566,7 @@ impl<'s> Subject<'s> {
         Some(Quantified { path, ty, item, each })
     }
 
-    /// Whether an expression names the key of a map only to read the value under it.
+    /// Whether an expression uses the key of a map only to read its value.
     fn is_only_read(&self, expr: &Expr) -> bool {
         if matches!(&expr.kind, Node::Call(call) if call.function == "_[_]") && self.path(expr).is_some() {
             return true;
@@ -574,7 +575,7 @@ impl<'s> Subject<'s> {
     }
 }
 
-/// An expression with a value in the place of a variable; nothing where a macro inside has a variable of the same name.
+/// Substitutes a value for a variable; `None` if a macro inside has a variable with the same name.
 fn bound(expr: &Expr, variable: &str, value: &Expr) -> Option<Expr> {
     let put = |part: &Expr| bound(part, variable, value);
     let all = |parts: &[Expr]| parts.iter().map(put).collect::<Option<Vec<_>>>();
@@ -637,7 +638,7 @@ fn compare(operand: Operand<'_>, operator: Operator, literal: Value) -> Option<T
     }
 }
 
-/// Where a constant is in a string: nowhere (-1), at the start, or somewhere.
+/// The index of a constant in a string: missing (-1), at the start, or elsewhere.
 fn found(path: &[Rc<str>], text: &str, operator: Operator, index: i64) -> Option<Truth> {
     let literal = regex_syntax::escape(text);
     let truth = |pattern: String| Truth::at(path, Ty::Text.kinds(), Formula::Matches(pattern.into()));

@@ -1,4 +1,4 @@
-//! Strings: which of them a schema accepts, and the search for one with given properties.
+//! Strings: which ones a schema accepts, and the search for one with given properties.
 
 mod search;
 
@@ -8,7 +8,7 @@ use crate::go::strfmt::{Bound, Format};
 use crate::model::relation::{Search, UndecidedReason};
 use search::PatternSearch;
 
-/// What a string must satisfy, all of it at once.
+/// The properties that a string must have, all at once.
 #[derive(Debug, Clone, Default)]
 pub struct TextGoal<'a> {
     /// Lengths in code points.
@@ -40,7 +40,7 @@ impl<'a> TextGoal<'a> {
             && !self.not_formats.iter().any(|format| format.is_valid(text))
     }
 
-    /// A string that satisfies the goal: the shortest, and of those the most readable.
+    /// Finds a string that satisfies the goal: the shortest, and of those the most readable.
     pub fn find(&self, budget: &Budget) -> Search<String> {
         if let Some(allowed) = &self.allowed {
             let fit = allowed.iter().filter(|text| self.accepts(text));
@@ -77,8 +77,8 @@ impl<'a> TextGoal<'a> {
         }))
     }
 
-    /// The goal as searches over patterns, of which one must succeed. `wide`: every string that may satisfy the goal
-    /// is searched; else only such that certainly do.
+    /// The goal as searches over patterns, one of which must succeed. `wide`: searches every string that may satisfy the goal;
+    /// otherwise only those that certainly do.
     fn branches(&self, wide: bool) -> impl Iterator<Item = PatternSearch<'a>> {
         let mut base = PatternSearch {
             must: self.matches.clone(),
@@ -112,7 +112,7 @@ impl<'a> PatternSearch<'a> {
         };
     }
 
-    /// The ways not to be in the bound.
+    /// The ways to be outside the bound.
     fn outside(self, bound: &'static Bound) -> Vec<PatternSearch<'a>> {
         let mut ways = Vec::with_capacity(3);
         if let Some(avoids) = &bound.avoids {
@@ -133,7 +133,7 @@ impl<'a> PatternSearch<'a> {
     }
 }
 
-/// A set of strings as a schema's keywords draw it.
+/// A set of strings described by a schema's keywords.
 #[derive(Debug, Clone, Default)]
 pub struct TextDomain<'a> {
     pub min_length: u64,
@@ -144,7 +144,7 @@ pub struct TextDomain<'a> {
 }
 
 impl<'a> TextDomain<'a> {
-    /// To be in the domain, as a goal to build on.
+    /// A goal for strings in the domain.
     pub fn goal(&self) -> TextGoal<'a> {
         TextGoal {
             min_length: self.min_length,

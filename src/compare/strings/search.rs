@@ -1,5 +1,5 @@
 //! Searches the product of several patterns' automata for the shortest, and of those the most readable, string that matches some
-//! patterns and not others, within given lengths and other than given strings.
+//! patterns and not others, within given lengths and different from given strings.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,12 +9,12 @@ use crate::compare::budget::Budget;
 use crate::go::regexp::{Alphabet, DEAD, Letter, MATCHED, Pattern, Walk, WalkState};
 use crate::model::relation::{Search, UndecidedReason};
 
-/// States of the product that a search may visit. Real patterns need some hundreds.
+/// How many states of the product a search may visit. Real patterns need a few hundred.
 const MAX_STATES: usize = 10_000;
 const INTRICATE: &str = "the patterns are too intricate";
-/// The longest string that is still shown as a witness.
+/// The longest string that is shown as a witness.
 const MAX_WITNESS: u64 = 1 << 20;
-/// Ways into one state that are tried when a candidate needs to be verified.
+/// How many paths to one state are tried if a candidate must be verified.
 const TRIES: u8 = 6;
 
 #[derive(Clone)]
@@ -27,7 +27,7 @@ pub(super) struct PatternSearch<'a> {
 }
 
 impl PatternSearch<'_> {
-    /// Looks for a word that `verify` agrees to; with no verification the first is taken.
+    /// Finds a string that `verify` accepts; without verification the first one is returned.
     pub(super) fn run(mut self, budget: &Budget, verify: Option<&dyn Fn(&str) -> bool>) -> Search<String> {
         dedup(&mut self.must);
         dedup(&mut self.must_not);
@@ -75,24 +75,24 @@ fn dedup(patterns: &mut Vec<&Pattern>) {
 
 struct Exhausted(&'static str);
 
-/// All conditions side by side: a state is one state of each.
+/// All conditions in parallel: a state is one state of each.
 struct Product<'a> {
     alphabet: Alphabet,
     walks: Vec<(Walk<'a>, bool)>,
     trie: Trie,
-    /// States of the product, `width` numbers each.
+    /// The states of the product, `width` numbers each.
     states: Vec<WalkState>,
     width: usize,
     index: HashMap<Box<[WalkState]>, u32>,
-    /// Successors that are alive, once computed.
+    /// The live successors, once computed.
     successors: Vec<Option<Successors>>,
-    /// How much of its work the search may do.
+    /// The maximum work of the search.
     most: usize,
 }
 
 type Successors = Box<[(Letter, u32)]>;
 
-/// How a word got to a state: by which letter, from which step.
+/// How a string reached a state: by which letter, from which step.
 struct Step {
     state: u32,
     from: u32,
@@ -133,7 +133,7 @@ impl<'a> Product<'a> {
         })
     }
 
-    /// Automaton states that were touched.
+    /// How many automaton states were visited.
     fn work(&self) -> usize {
         self.walks.iter().map(|(walk, _)| walk.work).sum()
     }
@@ -145,7 +145,7 @@ impl<'a> Product<'a> {
             return Ok(Search::Impossible);
         };
         let mut steps = vec![Step { state: start, from: NO_STEP, letter: 0 }];
-        // First every state that a word of exactly `min` characters can reach, one length at a time.
+        // First find every state that a string of exactly `min` characters can reach, one length at a time.
         let mut layer = 0..1;
         let mut still = None;
         for length in 0..min {
@@ -153,7 +153,7 @@ impl<'a> Product<'a> {
                 return Ok(Search::Impossible);
             };
             if same_states(&steps, &layer, &next) {
-                // From here on each length reaches the same states: the rest is turning in place.
+                // From here on every length reaches the same states, so the rest repeats this layer.
                 still = Some(InPlace { turns: min - length - 1, layer: next.clone() });
                 layer = next;
                 break;
@@ -186,7 +186,7 @@ impl<'a> Product<'a> {
         Ok((begin < steps.len()).then_some(begin..steps.len()))
     }
 
-    /// Breadth first from a layer to the nearest accepting state.
+    /// Searches breadth-first from a layer to the nearest accepting state.
     fn shortest(
         &mut self,
         mut steps: Vec<Step>,
@@ -253,7 +253,7 @@ impl<'a> Product<'a> {
                 && still.layer.contains(&at)
                 && *left > 0
             {
-                // The step before has the same states one layer earlier: stay in this layer instead.
+                // The step before has the same states one layer earlier, so stay in this layer.
                 let Some(before) = steps.get(step.from as usize).map(|step| step.state) else {
                     break;
                 };
@@ -328,7 +328,7 @@ impl<'a> Product<'a> {
         Ok(answer)
     }
 
-    /// The number of a state; none if it is already lost.
+    /// The index of a state; `None` if it is dead.
     fn intern(&mut self, parts: &[WalkState]) -> Result<Option<u32>, Exhausted> {
         let lost = |((_, must), &part): (&(Walk, bool), &WalkState)| part == if *must { DEAD } else { MATCHED };
         if self.walks.iter().zip(parts).any(lost) {
@@ -348,7 +348,7 @@ impl<'a> Product<'a> {
     }
 }
 
-/// A layer of states that reaches itself, and how often more it is to be gone through.
+/// A layer of states that leads to itself, and how many more times it is repeated.
 struct InPlace {
     turns: u64,
     layer: std::ops::Range<usize>,

@@ -53,7 +53,7 @@ fn equal_rewrites_are_equal() {
     ] {
         let order = order_of(left, right);
         match (left, right) {
-            // Folding adds the long s and the Kelvin sign.
+            // Case folding adds the long s and the Kelvin sign.
             ("^\\w*$", _) => assert_eq!(order, gains("ſ".into())),
             _ => assert_eq!(order, Comparison::equal(), "{left} against {right}"),
         }
@@ -211,7 +211,7 @@ fn patterns() -> impl Strategy<Value = String> {
         .prop_map(|(start, tree, end)| format!("{}(?:{tree}){}", if start { "^" } else { "" }, if end { "$" } else { "" }))
 }
 
-/// All strings of up to three characters that such patterns can tell apart, and some longer ones.
+/// All strings of up to three characters that such patterns can distinguish, and some longer ones.
 fn strings() -> Vec<String> {
     let letters = ["a", "b", "A", "-", "\n", "é"];
     let mut all = vec![String::new()];
@@ -238,7 +238,7 @@ fn searches_of_one_comparison_share_their_work() {
         assert!(matches!(goal.find(&budget), Search::Undecided(_)));
     }
     assert!(budget.work(|| 0).is_some_and(|work| work < MAX_WORK), "all is used up");
-    // What is simple is still found.
+    // Simple searches still succeed.
     let (digits, zero) = (pattern("^[0-9]+$"), pattern("^0$"));
     let goal = TextGoal { matches: vec![&digits], avoids: vec![&zero], ..TextGoal::default() };
     assert!(matches!(goal.find(&budget), Search::Found(word) if word != "0"));
@@ -309,7 +309,7 @@ impl<'a> TextDomain<'a> {
         self.goal().accepts(text)
     }
 
-    /// A string in this domain that is not in the other.
+    /// A string in this domain that isn't in the other.
     pub fn minus(&self, other: &TextDomain<'a>, budget: &Budget) -> Search<String> {
         let here = self.goal();
         if let Some(allowed) = &here.allowed {
@@ -349,7 +349,7 @@ impl<'a> TextDomain<'a> {
         best.ok_or(open).into()
     }
 
-    /// How the two sets compare, with a string for each side that the other side doesn't have.
+    /// Compares the two sets, with a string for each side that the other side doesn't have.
     pub fn order(&self, other: &TextDomain<'a>, budget: &Budget) -> Comparison<String> {
         Comparison::of(self.minus(other, budget), other.minus(self, budget), Search::Impossible)
     }

@@ -1,4 +1,4 @@
-//! Made-up pairs of schemas: what the comparison says is held against objects, and against a validator that is not ours.
+//! Generated pairs of schemas: the comparison is checked against objects, and against an independent validator.
 
 use crate::compare::{Budget, around, filled, order_roots, smallest};
 use crate::server::object::Compiled;
@@ -26,7 +26,7 @@ fn join(base: Value, parts: Vec<Vec<(&'static str, Value)>>) -> Value {
     Value::Object(map)
 }
 
-/// Conditions on a string, as a node or a clause can have them.
+/// Conditions on a string, for a node or a clause.
 fn text() -> impl Strategy<Value = Vec<Vec<(&'static str, Value)>>> {
     let values = subsequence(vec!["", "a", "b", "ab", "abc"], 1..4).prop_map(|list| json!(list));
     let patterns = select(vec!["^a", "b$", "^[ab]*$", "^(a|b|ab)$", "^a?b?$"]).prop_map(|text| json!(text));
@@ -92,13 +92,13 @@ fn node() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// Two schemas of which the second is mostly the first with one field changed.
+/// Two schemas, the second usually the first with one field changed.
 fn pair() -> impl Strategy<Value = (Value, Value)> {
     let root = |x: &Value, y: &Value| json!({"type": "object", "properties": {"x": x, "y": y}});
     (node(), node(), node()).prop_map(move |(x, y, z)| (root(&x, &y), root(&x, &z)))
 }
 
-/// The schema in the words of JSON Schema's fourth draft. Undeclared keys are open there; the server prunes them before it looks.
+/// The schema in JSON Schema draft 4. Undeclared keys are allowed there; the server prunes them first.
 fn translated(schema: &Value) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     let mut out = Map::new();
@@ -121,7 +121,8 @@ fn translated(schema: &Value) -> Value {
     }
 }
 
-/// What the other validator says of an object that ours calls lost; nothing where it knows no such thing as a dropped null or key.
+/// The other validator's verdict on an object that ours calls lost; `None` if it doesn't know a concept, such as a dropped null or
+/// key.
 fn agrees(old: &Value, new: &Value, after: &Compiled, body: &Value) -> Option<bool> {
     let response = after.request(whole(body));
     if has_null(body) || response.accepted() || !response.pruned.is_empty() {
@@ -132,7 +133,7 @@ fn agrees(old: &Value, new: &Value, after: &Compiled, body: &Value) -> Option<bo
 }
 
 #[test]
-fn no_object_contradicts_the_comparison_of_made_up_schemas() {
+fn no_object_contradicts_the_comparison_of_generated_schemas() {
     let pairs = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(PAIRS);
     let config = Config { cases: pairs, max_shrink_iters: 2_000, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));

@@ -1,4 +1,4 @@
-//! Comparisons held against recorded servers, and against a validator that is not ours.
+//! Checks comparisons against recorded servers, and against an independent validator.
 #![allow(clippy::disallowed_macros, reason = "tests say what they measured")]
 
 mod made_up_schemas;

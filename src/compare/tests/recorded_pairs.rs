@@ -1,4 +1,5 @@
-//! Whole schemas of the recorded pairs compared: no break is missed, equal rewrites are equal, a widening is no break.
+//! Compares whole schemas of the recorded pairs: no break is missed, equivalent rewrites are equal, and accepting more values isn't
+//! a break.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use crate::testing::contradiction::{body, is_lost, whole};
 use crate::testing::recorded::records;
 use crate::testing::shape_of_crd;
 
-/// What is wrong with an answer, or worth counting.
+/// Wrong results, and counts.
 #[derive(Debug, Default)]
 struct Table {
     counts: BTreeMap<&'static str, usize>,
@@ -28,7 +29,7 @@ impl Table {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    fn tell(&mut self, what: &'static str, record: &Value, order: &Comparison<Sample>) {
+    fn record(&mut self, what: &'static str, record: &Value, order: &Comparison<Sample>) {
         self.count(what);
         self.shown += 1;
         if self.shown <= 60 {
@@ -88,58 +89,58 @@ fn recorded_pairs_compare_as_the_server_showed() {
             }
         }
         if order.relation == Relation::Undecided {
-            table.tell("undecided", record, &order);
+            table.record("undecided", record, &order);
         }
         if breaks {
             table.count("breaks");
             if matches!(order.relation, Relation::Equal | Relation::Wider) {
-                table.tell("missed break", record, &order);
+                table.record("missed break", record, &order);
             }
-            // A null in a list that becomes another default counts as given in the records.
+            // In the records, a null in a list that becomes another default counts as sent.
             if order.lost.is_some() || order.changed.is_some() {
                 table.count("breaks with a witness");
             } else {
-                table.tell("break without a witness", record, &order);
+                table.record("break without a witness", record, &order);
             }
         } else if matches!(order.relation, Relation::Narrower) && flag("loosened_known") {
-            table.tell("loosening called narrower", record, &order);
+            table.record("loosening called narrower", record, &order);
         }
         if equal {
             table.count("equal rewrites");
             if order.relation != Relation::Equal {
-                table.tell("equal rewrite not equal", record, &order);
+                table.record("equal rewrite not equal", record, &order);
             }
         }
         if flag("default_change") || flag("null_change") {
             table.count("default or null changes");
             if order.relation == Relation::Equal {
-                table.tell("missed change", record, &order);
+                table.record("missed change", record, &order);
             }
         }
         if (flag("loosened_known") || flag("data_gain")) && matches!(order.relation, Relation::Equal | Relation::Narrower) {
-            // What old pruned and new keeps is a gain only where new drops nothing from the object.
+            // A field that the old schema pruned and the new one keeps is a gain only if the new one drops nothing from the object.
             if flag("loosened_known") {
-                table.tell("missed loosening", record, &order);
+                table.record("missed loosening", record, &order);
             }
         }
         if body(&order.lost).is_some_and(|body| !is_lost(&before, &after, body)) {
-            table.tell("witness of a loss that does not hold", record, &order);
+            table.record("witness of a loss that does not hold", record, &order);
         }
         if body(&order.gained).is_some_and(|body| !is_lost(&after, &before, body)) {
-            table.tell("witness of a gain that does not hold", record, &order);
+            table.record("witness of a gain that does not hold", record, &order);
         }
         if body(&order.changed).is_some_and(|body| !is_changed(&before, &after, body)) {
-            table.tell("witness of a change that does not hold", record, &order);
+            table.record("witness of a change that does not hold", record, &order);
         }
-        // Nothing that was sampled contradicts the answer.
+        // No recorded sample may contradict the result.
         for sample in record["objects"].as_array().into_iter().flatten() {
             let accepted = |side: &str| sample[side]["accepted"] == true && sample[side].get("dropped").is_none();
             let refused = |side: &str| sample[side]["accepted"] != true;
             if accepted("old") && refused("new") && matches!(order.relation, Relation::Equal | Relation::Wider) {
-                table.tell("contradicted", record, &order);
+                table.record("contradicted", record, &order);
             }
             if accepted("new") && refused("old") && matches!(order.relation, Relation::Equal | Relation::Narrower) {
-                table.tell("contradicted", record, &order);
+                table.record("contradicted", record, &order);
             }
         }
     }
@@ -158,34 +159,34 @@ fn recorded_pairs_compare_as_the_server_showed() {
     assert!(table.of("undecided") * 100 <= records.len() * 2);
 }
 
-/// Each node that both schemas have, compared on its own; what only one has is told.
-fn walk(a: &Shape, b: &Shape, path: &FieldPath, role: Option<Role>, told: &mut Vec<(FieldPath, String, Comparison<Sample>)>) {
+/// Compares each node that both schemas have by itself; nodes on only one side are reported.
+fn walk(a: &Shape, b: &Shape, path: &FieldPath, role: Option<Role>, reported: &mut Vec<(FieldPath, String, Comparison<Sample>)>) {
     let order = match role {
         Some(role) => order_local(a, b, role, &Budget::of_each()),
         None => Comparison::equal(),
     };
     if order.relation != Relation::Equal {
-        told.push((path.clone(), format!("{:?}", order.relation), order));
+        reported.push((path.clone(), format!("{:?}", order.relation), order));
     }
     for (name, child) in &a.properties {
         match b.properties.get(name) {
-            Some(other) => walk(child, other, &path.key(name), Some(Role::Field), told),
-            None => told.push((path.key(name), "removed".to_owned(), Comparison::equal())),
+            Some(other) => walk(child, other, &path.key(name), Some(Role::Field), reported),
+            None => reported.push((path.key(name), "removed".to_owned(), Comparison::equal())),
         }
     }
     for name in b.properties.keys().filter(|name| !a.properties.contains_key(*name)) {
-        told.push((path.key(name), "added".to_owned(), Comparison::equal()));
+        reported.push((path.key(name), "added".to_owned(), Comparison::equal()));
     }
     if let (Some(a), Some(b)) = (&a.items, &b.items) {
-        walk(a, b, &path.items(), Some(Role::Item), told);
+        walk(a, b, &path.items(), Some(Role::Item), reported);
     }
     if let (Extra::Values(a), Extra::Values(b)) = (&a.extra, &b.extra) {
-        walk(a, b, &path.values(), Some(Role::Entry), told);
+        walk(a, b, &path.values(), Some(Role::Entry), reported);
     }
 }
 
 #[test]
-fn nodes_on_their_own_tell_what_changed() {
+fn nodes_compared_by_themselves_show_what_changed() {
     let records = records("compat");
     let mut table = Table::default();
     let only = std::env::var("CRDWISE_RECORD").ok();
@@ -195,38 +196,38 @@ fn nodes_on_their_own_tell_what_changed() {
             continue;
         }
         let (old, new) = (shape_of_crd(&record["old"]), shape_of_crd(&record["new"]));
-        let mut told = Vec::new();
-        walk(&old, &new, &FieldPath::root(), None, &mut told);
+        let mut reported = Vec::new();
+        walk(&old, &new, &FieldPath::root(), None, &mut reported);
         let flag = |name: &str| record["observed"][name] == true;
         let equal = record["mutations"].as_array().unwrap().iter().all(|name| name.as_str().unwrap().starts_with("eq:"));
         let breaks = flag("writer_break_known") || flag("data_loss");
         let whole = Comparison::equal();
         if equal {
-            for (path, what, order) in &told {
+            for (path, what, order) in &reported {
                 println!("{path} {what}");
-                table.tell("equal rewrite told", record, order);
+                table.record("equal rewrite reported", record, order);
             }
         }
-        if told.iter().any(|(_, _, order)| order.relation == Relation::Undecided) {
-            table.tell("undecided", record, &told.iter().find(|(_, _, order)| order.relation == Relation::Undecided).unwrap().2);
+        if reported.iter().any(|(_, _, order)| order.relation == Relation::Undecided) {
+            table.record("undecided", record, &reported.iter().find(|(_, _, order)| order.relation == Relation::Undecided).unwrap().2);
         }
         if breaks {
             table.count("breaks");
-            if told.is_empty() {
-                table.tell("break not told", record, &whole);
+            if reported.is_empty() {
+                table.record("break not reported", record, &whole);
             }
             let witnesses = Witnesses::new(&old, &new, "vec.example.com/v1", "Item", &Budget::of_each());
-            let shown = told.iter().any(|(path, _, order)| {
+            let shown = reported.iter().any(|(path, _, order)| {
                 let samples = [&order.lost, &order.changed].into_iter().flatten().map(What::Sample);
                 samples.chain([What::Sent, What::Absent]).any(|what| witnesses.show(path, what, Cause::Near).found().is_some())
             });
             if shown {
                 table.count("breaks with a witness");
             } else {
-                table.tell("break without a witness", record, &whole);
+                table.record("break without a witness", record, &whole);
             }
         }
-        for (path, _, order) in &told {
+        for (path, _, order) in &reported {
             if let Some(value) = body(&order.lost)
                 && !value.is_null()
             {
@@ -237,10 +238,10 @@ fn nodes_on_their_own_tell_what_changed() {
                         let outcome = Compiled::new(&old).request(whole_of(&body));
                         if !outcome.accepted() || !outcome.pruned.is_empty() {
                             println!("{path} {body} {:?}", outcome.errors);
-                            table.tell("embedding not valid", record, order);
+                            table.record("embedding not valid", record, order);
                         }
                     }
-                    None => table.tell("lost value in no object", record, order),
+                    None => table.record("lost value in no object", record, order),
                 }
             }
         }
@@ -249,7 +250,7 @@ fn nodes_on_their_own_tell_what_changed() {
     for (what, count) in &table.counts {
         println!("{count:>6}  {what}");
     }
-    for never in ["equal rewrite told", "break not told", "embedding not valid"] {
+    for never in ["equal rewrite reported", "break not reported", "embedding not valid"] {
         assert_eq!(table.of(never), 0, "{never}");
     }
 }
@@ -271,16 +272,16 @@ fn made_objects_are_valid() {
             let outcome = compiled.request(whole(body));
             if !outcome.accepted() || !outcome.pruned.is_empty() {
                 println!("{body} {:?}", outcome.errors);
-                table.tell(what, record, &order);
+                table.record(what, record, &order);
             }
         };
         match smallest(&shape) {
             Some(body) => check(&mut table, "smallest not valid", &body),
-            None => table.tell("no smallest", record, &order),
+            None => table.record("no smallest", record, &order),
         }
         match filled(&shape) {
             Some(body) => check(&mut table, "filled not valid", &body),
-            None => table.tell("no filled", record, &order),
+            None => table.record("no filled", record, &order),
         }
         let bodies = around(&shape);
         assert_eq!(bodies, around(&shape));

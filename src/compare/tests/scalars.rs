@@ -1,4 +1,4 @@
-//! Every scalar of the recorded objects, judged by its keywords alone, as a running server judged it.
+//! Every scalar of the recorded objects, judged by its keywords alone, compared with a running server.
 
 use crate::compare::Budget;
 use crate::compare::strings::TextDomain;
@@ -10,7 +10,7 @@ use serde_json::{Number, Value};
 
 use crate::testing::recorded::records;
 
-/// Whether the scalar passes the node's keywords and junctors; `None` if something else has a say.
+/// Whether the scalar satisfies the node's keywords and compositions; `None` if something else matters.
 fn verdict(schema: &Value, value: &Value) -> Option<bool> {
     let right_type = match schema.get("type").and_then(Value::as_str) {
         None => schema.get("x-kubernetes-int-or-string").is_none() && (value.is_string() || value.is_number()),
@@ -83,7 +83,7 @@ fn keywords(schema: &Value, value: &Value) -> bool {
     }
 }
 
-/// Whether a node says something of what is below it that is not said there.
+/// Whether a node restricts what is below it.
 fn reaches_down(schema: &Value) -> bool {
     let keys = ["allOf", "anyOf", "oneOf", "not", "x-kubernetes-validations"];
     keys.iter().any(|key| schema.get(key).is_some())
@@ -135,7 +135,7 @@ fn scalars_are_judged_as_the_server_did() {
                         return;
                     };
                     judged += 1;
-                    // A value out of its format's range is reported without its place.
+                    // A value outside its format's range is reported without its path.
                     let expected = if accepted { !errors.contains(&path) } else { errors.contains(&path) || errors.contains(&"<nil>") };
                     if !expected {
                         wrong.push(format!("{} {side} {path}: {value} under {schema}; errors {errors:?}", record["id"]));
@@ -151,7 +151,7 @@ fn scalars_are_judged_as_the_server_did() {
     assert!(judged > 0 && wrong.is_empty());
 }
 
-/// Patterns of one node before and after edits that change nothing, and all patterns against each other.
+/// Compares patterns of one node before and after edits that change nothing, and all patterns with each other.
 #[test]
 fn patterns_compare_as_the_server_matched() {
     let records = records("compat");

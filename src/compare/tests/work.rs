@@ -1,11 +1,11 @@
-//! How the work of a comparison grows with its input, counted in conditions of the budget.
+//! How the work of a comparison grows with its input, measured in conditions of the budget.
 
 use serde_json::{Value, json};
 
 use crate::compare::{Budget, order_roots};
 use crate::testing::shape;
 
-/// `allOf` of so many choices between two required fields.
+/// `allOf` with this many choices between two required fields.
 fn choices(count: usize) -> Value {
     let fields: serde_json::Map<String, Value> = (0..200).map(|number| (format!("f{number}"), json!({"type": "string"}))).collect();
     let either =
@@ -20,8 +20,8 @@ fn work(count: usize) -> usize {
 }
 
 #[test]
-fn what_was_compared_is_not_compared_again() {
+fn comparisons_are_not_repeated() {
     let (some, more) = (work(25), work(50));
-    // Twice as many choices, each of them held against twice as much: four times the work, not eight times.
+    // Twice as many choices, each checked against twice as much: four times the work, not eight times.
     assert!(some > 100 && more < 6 * some, "{some} and {more} conditions");
 }

@@ -29,7 +29,7 @@ fn one_of_fails_where_two_clauses_hold_or_none() {
 }
 
 #[test]
-fn not_turns_conditions_round() {
+fn not_negates_conditions() {
     equal(&integer(json!({"minimum": 3})), &integer(json!({"not": {"not": {"minimum": 3}}})));
     equal(&integer(json!({"minimum": 3})), &integer(json!({"not": {"maximum": 2}})));
     assert_eq!(sat(refused(&json!({"type": "string"}), &json!({"type": "string", "not": {"enum": ["a"]}}))), json!("a"));
@@ -52,7 +52,7 @@ fn contradictions_show_across_clauses() {
 }
 
 #[test]
-fn many_alternatives_are_no_trouble() {
+fn many_alternatives_are_fine() {
     let digits: Vec<Value> = (0..40).map(|digit| json!({"enum": [digit]})).collect();
     equal(&integer(json!({"anyOf": digits})), &integer(json!({"minimum": 0, "maximum": 39})));
 }

@@ -9,7 +9,7 @@ fn verdict(schema: &Value, value: &Value) -> Option<bool> {
 }
 
 #[test]
-fn what_is_not_known_is_neither_true_nor_false() {
+fn unknown_is_neither_true_nor_false() {
     // Go has no lookahead.
     let unknown = json!({"pattern": "(?=a)b"});
     let text = |composition: Value| {
@@ -27,7 +27,7 @@ fn what_is_not_known_is_neither_true_nor_false() {
 }
 
 #[test]
-fn a_null_is_looked_at_by_nobody_else() {
+fn a_null_is_only_checked_for_nullability() {
     let schema = json!({"type": "integer", "nullable": true, "minimum": 5, "not": {}});
     assert_eq!(verdict(&schema, &json!(null)), Some(true));
     assert_eq!(verdict(&json!({"type": "integer"}), &json!(null)), Some(false));

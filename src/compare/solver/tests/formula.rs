@@ -13,7 +13,7 @@ fn constant(holds: bool) -> Rc<Formula> {
 }
 
 #[test]
-fn constants_and_repeats_go() {
+fn constants_and_repetitions_are_simplified() {
     assert_eq!(Formula::all([constant(true), has("a"), has("a")]), has("a"));
     assert_eq!(Formula::all([has("a"), constant(false)]), constant(false));
     assert_eq!(Formula::any([has("a"), constant(true)]), constant(true));
@@ -28,7 +28,7 @@ fn numbers_are_equal_by_value_wherever_they_are() {
     assert!(equal(&json!({"a": [1, 2.0]}), &json!({"a": [1.0, 2]})));
     assert!(!equal(&json!([1, 2]), &json!([2, 1])));
     assert!(!equal(&json!(1), &json!("1")));
-    // Not by way of a float, which has both as one.
+    // Not by converting to a float, where both are equal.
     assert!(!equal(&json!(9007199254740993_i64), &json!(9007199254740992_i64)));
 }
 

@@ -6,7 +6,7 @@ use super::{sat, shape};
 use crate::compare::Budget;
 
 #[test]
-fn goals_that_differ_in_anything_have_other_keys() {
+fn different_goals_have_different_keys() {
     let (a, b) = (shape(&json!({"type": "integer"})), shape(&json!({"type": "integer"})));
     let goal = Goal::of(&a, false);
     let key = |goal: &Goal<'_>| CacheKey::of(goal);
@@ -20,7 +20,7 @@ fn goals_that_differ_in_anything_have_other_keys() {
 }
 
 #[test]
-fn an_answer_that_only_lacked_steps_is_forgotten() {
+fn an_answer_that_ran_out_of_steps_is_not_cached() {
     let shape = shape(&json!({"type": "integer"}));
     let goal = Goal::of(&shape, false);
     let mut cache = GoalCache::default();

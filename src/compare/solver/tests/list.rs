@@ -24,7 +24,7 @@ fn items_are_counted() {
 }
 
 #[test]
-fn a_list_of_what_nothing_can_be_is_empty() {
+fn a_list_of_impossible_items_is_empty() {
     let nothing = json!({"type": "integer", "minimum": 2, "maximum": 1});
     assert_eq!(sat(accepted(&list(nothing.clone(), json!({})))), json!([]));
     unsat(accepted(&list(nothing.clone(), json!({"minItems": 1}))));
@@ -47,7 +47,7 @@ fn a_set_refuses_a_repeat_and_a_map_a_repeated_key() {
     let keyed = json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]});
     let twice = sat(refused(&list(item.clone(), json!({})), &list(item.clone(), keyed.clone())));
     assert!(length(&twice) > 1 && twice[0]["name"] == twice[1]["name"], "{twice}");
-    // Two items with one name that differ in something else are not looked for yet, and not ruled out.
+    // Two items with the same name that differ in something else aren't searched for yet, but aren't excluded either.
     let differ = list(item.clone(), json!({"x-kubernetes-list-type": "set"}));
     let found = refused(&differ, &list(item, keyed));
     assert!(!matches!(found, Search::Impossible), "{found:?}");
@@ -61,7 +61,7 @@ fn an_item_that_is_null_becomes_its_default() {
 }
 
 #[test]
-fn more_items_than_are_built_are_open() {
+fn more_items_than_can_be_built_are_undecided() {
     for (most, keywords) in [(5_000, json!({})), (300, json!({"x-kubernetes-list-type": "set"}))] {
         let of = |least: u64| {
             let mut keywords = keywords.clone();

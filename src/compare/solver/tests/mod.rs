@@ -1,6 +1,7 @@
-//! What each part of the solver promises, on schemas small enough to be checked by hand.
+//! Tests of each part of the solver, with schemas small enough to check by hand.
 //!
-//! A wrong "there is none" becomes a wrong proof, so that every part is also asked what it can't decide: that must stay open.
+//! A wrong "there is none" becomes a wrong proof, so every part is also tested with something that it can't decide, which must stay
+//! undecided.
 
 mod branch;
 mod evaluate;
@@ -53,7 +54,7 @@ fn refused(old: &Value, new: &Value) -> Search<Value> {
     between(old, new, false, Difference::None, false)
 }
 
-/// A value that both accept, and of which only the first keeps everything.
+/// A value that both accept, but of which only the first keeps everything.
 fn pruned(old: &Value, new: &Value) -> Search<Value> {
     between(old, new, true, Difference::Lost(1), false)
 }
@@ -98,7 +99,7 @@ fn ruled(mut schema: Value, rules: &[&str]) -> Value {
 }
 
 #[test]
-fn a_search_without_steps_left_is_open() {
+fn a_search_without_steps_left_is_undecided() {
     let shape = shape(&json!({"type": "integer"}));
     let goal = Goal::of(&shape, false);
     let mut solver = Solver::new(Preference::Small, &Budget::of_each());
@@ -115,14 +116,14 @@ fn kinds_are_those_that_the_server_distinguishes() {
     assert_eq!(kinds(json!({})), Kinds::ALL);
     assert_eq!(kinds(json!({"x-kubernetes-int-or-string": true})), Kinds::of(&[Kind::Int, Kind::Float, Kind::String]));
     assert_eq!(kinds(json!({"type": "boolean", "nullable": true})), Kinds::of(&[Kind::Bool, Kind::Null]));
-    // The server doesn't check the type of lists next to a format that it knows.
+    // With a format that it knows, the server doesn't check the type of lists.
     assert_eq!(kinds(json!({"type": "string", "format": "uuid"})), Kinds::of(&[Kind::String, Kind::Array]));
     assert_eq!(kinds(json!({"type": "string", "format": "no-such-format"})), Kinds::of(&[Kind::String]));
     assert_eq!(kinds(json!({"type": "integer", "format": "int32"})), Kinds::of(&[Kind::Int, Kind::Float]));
 }
 
 #[test]
-fn full_objects_have_every_field_and_small_ones_what_they_must() {
+fn full_objects_have_every_field_and_small_ones_only_required_fields() {
     let schema = json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}});
     let shape = shape(&schema);
     let goal = Goal::of(&shape, false);
@@ -131,7 +132,7 @@ fn full_objects_have_every_field_and_small_ones_what_they_must() {
 }
 
 #[test]
-fn a_pinned_value_is_in_what_is_found() {
+fn a_pinned_value_is_in_the_result() {
     let schema = json!({"type": "object", "properties": {"l": {"type": "array", "items": {"type": "integer", "maximum": 9}}}});
     let shape = shape(&schema);
     let path = crate::model::FieldPath::root().key("l").items();

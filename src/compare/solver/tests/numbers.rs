@@ -9,13 +9,13 @@ use crate::server::object::number_domains;
 fn a_formula_compares_exactly_and_a_keyword_as_the_server_does() {
     let least = at_least(Kind::Int, 0.5, false);
     assert!(accepts(&least, &json!(1)) && !accepts(&least, &json!(0)));
-    // The server cuts the bound off before it compares an integer with it.
+    // The server truncates the bound before comparing an integer with it.
     let keyword = shape(&json!({"type": "number", "minimum": 0.5}));
     assert!(number_domains(&keyword).all(|domain| accepts(&domain, &json!(0)) && !accepts(&domain, &json!(0.25))));
 }
 
 #[test]
-fn strict_bounds_leave_the_bound_out() {
+fn strict_bounds_exclude_the_bound() {
     let verdicts = |domain, values: [Value; 3]| values.map(|value| accepts(&domain, &value));
     assert_eq!(verdicts(at_least(Kind::Int, 3.0, true), [json!(2), json!(3), json!(4)]), [false, false, true]);
     assert_eq!(verdicts(at_most(Kind::Int, 3.0, true), [json!(2), json!(3), json!(4)]), [true, false, false]);
@@ -34,7 +34,7 @@ fn int_or_string_takes_whole_numbers_only() {
 }
 
 #[test]
-fn bounds_that_say_the_same_are_equal() {
+fn equivalent_bounds_are_equal() {
     let integer = |more: Value| {
         let mut schema = json!({"type": "integer"});
         schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -44,6 +44,6 @@ fn bounds_that_say_the_same_are_equal() {
     equal(&integer(json!({"multipleOf": 6})), &integer(json!({"multipleOf": 2, "allOf": [{"multipleOf": 3}]})));
     let two = sat(refused(&integer(json!({"multipleOf": 2})), &integer(json!({"multipleOf": 4})))).as_i64().unwrap();
     assert!(two % 2 == 0 && two % 4 != 0, "{two}");
-    // A fraction as the bound of an integer refuses every value.
+    // A fractional bound of an integer refuses every value.
     unsat(accepted(&integer(json!({"minimum": 0.5}))));
 }

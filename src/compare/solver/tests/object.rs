@@ -25,7 +25,7 @@ fn keys_are_counted() {
 }
 
 #[test]
-fn more_keys_than_are_made_up_are_open() {
+fn more_keys_than_can_be_generated_are_undecided() {
     sat(accepted(&map(json!({"minProperties": 500}))));
     open(accepted(&map(json!({"minProperties": 600}))));
 }
@@ -55,7 +55,7 @@ fn names_of_keys_follow_the_rules_about_them() {
     let schema = ruled(map(json!({"minProperties": 1})), &["self.all(k, k.matches('^x[0-9]$'))"]);
     let found = sat(accepted(&schema));
     assert!(keys(&found).iter().all(|key| key.len() == 2 && key.starts_with('x')), "{found}");
-    // There are ten such names.
+    // There are only ten such names.
     let found = accepted(&ruled(map(json!({"minProperties": 11})), &["self.all(k, k.matches('^x[0-9]$'))"]));
     assert!(!matches!(found, super::Search::Found(_)), "{found:?}");
 }

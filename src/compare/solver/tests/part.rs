@@ -6,20 +6,20 @@ use super::super::part::{Part, Parts, reads};
 use super::super::{Formula, Kind, RuleCache};
 use super::shape;
 
-/// How many conditions a schema has for values of a kind; nothing where it takes none of them.
+/// How many conditions a schema has for values of a kind; `None` if it accepts none of them.
 fn parts(schema: Value, kind: Kind) -> Option<usize> {
     let (shape, rules) = (shape(&schema), RuleCache::default());
     Parts { pair: None, rules: &rules }.of_shape(&shape, kind, true).ok().map(|parts| parts.len())
 }
 
-/// Whether a formula has anything to say about a kind; `Err` where it can't hold.
+/// Whether a formula restricts a kind; `Err` if it can't hold.
 fn says(formula: Formula, kind: Kind) -> Result<bool, ()> {
     let rules = RuleCache::default();
     Parts { pair: None, rules: &rules }.of_formula(&Rc::new(formula), kind).map(|part| part.is_some()).map_err(|_| ())
 }
 
 #[test]
-fn a_keyword_counts_for_the_kinds_that_it_is_about() {
+fn a_keyword_applies_only_to_its_kinds() {
     let schema = json!({"x-kubernetes-int-or-string": true, "minLength": 2, "maximum": 5});
     assert_eq!(parts(schema.clone(), Kind::Bool), None);
     assert_eq!(parts(schema.clone(), Kind::String), Some(1));
@@ -46,7 +46,7 @@ fn a_formula_about_another_kind_is_false() {
 }
 
 #[test]
-fn what_a_clause_reads_is_known_only_by_name() {
+fn the_keys_read_by_a_clause_are_known_only_by_name() {
     let keys = |schema: Value| {
         let shape = shape(&schema);
         reads(&Part::AnyOf(&shape.any_of)).map(|keys| keys.into_iter().collect::<Vec<_>>())

@@ -22,7 +22,7 @@ fn literals_and_their_neighbours_are_tried() {
 }
 
 #[test]
-fn fields_are_tried_there_and_absent() {
+fn fields_are_tried_present_and_absent() {
     let object = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
     let tried = guesses(object, "has(self.a) == has(self.b)");
     let has = |key: &str| Rc::new(Formula::Has(key.into()));
@@ -32,24 +32,24 @@ fn fields_are_tried_there_and_absent() {
 }
 
 #[test]
-fn guesses_are_few_and_there_are_none_of_what_is_no_expression() {
+fn guesses_are_limited_and_invalid_rules_have_none() {
     let many: Vec<String> = (0..100).map(|n| format!("self == {n}")).collect();
     assert!(guesses(json!({"type": "integer"}), &many.join(" || ")).len() <= 48);
     assert!(guesses(json!({"type": "integer"}), "self +").is_empty());
 }
 
 #[test]
-fn a_guess_that_a_rule_takes_is_an_answer() {
+fn a_guess_that_satisfies_a_rule_is_an_answer() {
     let found = sat(accepted(&ruled(json!({"type": "string"}), &["self.indexOf('abc') == 1"])));
     assert_eq!(found.as_str().unwrap().find("abc"), Some(1), "{found}");
 }
 
 #[test]
-fn where_no_guess_is_taken_the_answer_is_open() {
+fn without_a_successful_guess_the_answer_is_undecided() {
     let text = json!({"type": "string"});
     let reason = open(accepted(&ruled(text.clone(), &["self.substring(2) == 'abc'"])));
     assert_eq!(reason, UndecidedReason::Rule("self.substring(2) == 'abc'".to_owned()));
-    // Every value breaks a rule that can't hold, and any shows it.
+    // Every value violates a rule that can't hold, so any value shows it.
     let never = ruled(text.clone(), &["self.substring(2) == 'abc' && self.substring(2) == 'abd'"]);
     sat(refused(&text, &never));
 }

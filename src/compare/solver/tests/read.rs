@@ -15,7 +15,7 @@ fn kept(schema: Value, value: Value) -> (Value, bool) {
 fn undeclared_keys_are_pruned_and_nulls_dropped() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "string", "nullable": true}}});
     assert_eq!(kept(schema.clone(), json!({"a": "x", "b": 1})), (json!({"a": "x"}), true));
-    // A null is not a value that is lost.
+    // A null doesn't count as a lost value.
     assert_eq!(kept(schema.clone(), json!({"a": null, "b": null})), (json!({}), false));
     assert_eq!(kept(schema, json!({"n": null})), (json!({"n": null}), false));
 }
@@ -24,9 +24,9 @@ fn undeclared_keys_are_pruned_and_nulls_dropped() {
 fn undeclared_keys_are_kept_where_the_schema_says_so() {
     let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"c": {"type": "object"}}});
     assert_eq!(kept(open.clone(), json!({"b": {"x": [null]}})), (json!({"b": {"x": [null]}}), false));
-    // Not below a key that is declared.
+    // But not below a declared key.
     assert_eq!(kept(open, json!({"c": {"x": 1}})), (json!({"c": {}}), true));
-    // `additionalProperties: true` keeps the key and empties the objects below it.
+    // `additionalProperties: true` keeps the key and drops the content of objects below it.
     let any = json!({"type": "object", "additionalProperties": true});
     assert_eq!(kept(any, json!({"a": 1, "b": {"x": 1}})), (json!({"a": 1, "b": {}}), true));
 }

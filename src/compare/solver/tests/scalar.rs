@@ -34,10 +34,10 @@ fn a_number_meets_all_its_conditions() {
 }
 
 #[test]
-fn what_cannot_be_analysed_is_open() {
+fn unsupported_patterns_are_undecided() {
     // Go has no lookahead.
     let reason = open(accepted(&json!({"type": "string", "pattern": "(?=a)b"})));
     assert!(matches!(reason, UndecidedReason::Text(_)), "{reason:?}");
-    // Longer than any string that is built.
+    // Longer than any string that is generated.
     open(accepted(&json!({"type": "string", "minLength": 1_u64 << 40})));
 }

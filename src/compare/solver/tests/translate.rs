@@ -12,7 +12,7 @@ fn formula(schema: &Value, rule: &str) -> Option<Rc<Formula>> {
     translate(&shape.rules[0], &shape)
 }
 
-/// What the formula of a rule says of values, each of which the rule itself is also run on.
+/// Compares the formula of a rule with evaluating the rule itself, for some values.
 #[track_caller]
 fn check(schema: &Value, rule: &str, values: &[(Value, bool)]) {
     let shape = shape(&ruled(schema.clone(), &[rule]));
@@ -48,14 +48,14 @@ fn a_field_that_is_missing_is_an_error_and_an_error_never_holds() {
     check(&object(), "self.a > 1", &[(json!({"a": 2}), true), (json!({"a": 1}), false), (json!({}), false)]);
     check(&object(), "!(self.a > 1)", &[(json!({"a": 2}), false), (json!({"a": 1}), true), (json!({}), false)]);
     check(&object(), "!has(self.a) || self.a > 1", &[(json!({"a": 2}), true), (json!({"a": 1}), false), (json!({}), true)]);
-    // Whichever side is true decides, same_children beside an error.
+    // Whichever side is true decides, even if the other is an error.
     check(&object(), "self.a > 1 || self.s == 'x'", &[(json!({"s": "x"}), true), (json!({"s": "y"}), false)]);
     check(&object(), "has(self.o.x)", &[(json!({"o": {"x": 1}}), true), (json!({"o": {}}), false), (json!({}), false)]);
     check(&object(), "!has(self.o.x)", &[(json!({"o": {}}), true), (json!({}), false)]);
 }
 
 #[test]
-fn choices_look_at_one_side_only() {
+fn conditionals_evaluate_only_one_side() {
     check(
         &object(),
         "has(self.a) ? self.a > 1 : has(self.s)",
@@ -71,22 +71,22 @@ fn quantifiers() {
 }
 
 #[test]
-fn what_compares_with_the_object_before_does_not_run_on_create() {
+fn transition_rules_do_not_run_on_create() {
     assert_eq!(formula(&json!({"type": "integer"}), "self >= oldSelf"), Some(Rc::new(Formula::Const(true))));
     let optional = json!({"type": "integer", "x-kubernetes-validations": [{"rule": "oldSelf.orValue(1) < self", "optionalOldSelf": true}]});
     let optional = shape(&optional);
     assert_eq!(translate(&optional.rules[0], &optional), None);
-    // A string is no reference.
+    // A string isn't a reference.
     check(&json!({"type": "string"}), "self != 'oldSelf'", &[(json!("oldSelf"), false), (json!("a"), true)]);
 }
 
 #[test]
-fn what_a_formula_can_not_say_is_not_translated() {
+fn rules_that_a_formula_cannot_express_are_not_translated() {
     let text = json!({"type": "string"});
     for rule in ["isURL(self)", "self.substring(2) == 'a'", "self +", "self.indexOf('a') > 1"] {
         assert_eq!(formula(&text, rule), None, "{rule}");
     }
-    // For CEL this is a duration.
+    // In CEL this is a duration.
     assert_eq!(formula(&json!({"type": "string", "format": "duration"}), "self != ''"), None);
     assert_eq!(formula(&object(), "self.a < self.o.x"), None, "two fields are compared");
 }
