@@ -262,7 +262,7 @@ impl Parser {
     }
 
     /// Parses an expression next to others; `highest` becomes the maximum height.
-    fn expr_beside(&mut self, highest: &mut usize) -> Parsed {
+    fn sibling_expr(&mut self, highest: &mut usize) -> Parsed {
         let expr = self.expr()?;
         *highest = self.height.max(*highest);
         self.height = *highest;
@@ -394,7 +394,7 @@ impl Parser {
             return Ok(args);
         }
         loop {
-            args.push(self.expr_beside(&mut highest)?);
+            args.push(self.sibling_expr(&mut highest)?);
             if !self.eat(",") {
                 self.expect(")")?;
                 return Ok(args);
@@ -426,7 +426,7 @@ impl Parser {
             if self.eat("?") {
                 optional.push(items.len());
             }
-            items.push(self.expr_beside(&mut highest)?);
+            items.push(self.sibling_expr(&mut highest)?);
             if !self.eat(",") {
                 break;
             }
@@ -444,9 +444,9 @@ impl Parser {
         let (mut entries, mut highest) = (vec![], 0);
         while !self.sees("}") && !self.sees(",") {
             let optional = self.eat("?");
-            let key = self.expr_beside(&mut highest)?;
+            let key = self.sibling_expr(&mut highest)?;
             self.expect(":")?;
-            let value = self.expr_beside(&mut highest)?;
+            let value = self.sibling_expr(&mut highest)?;
             entries.push(MapEntry { key, value, optional });
             if !self.eat(",") {
                 break;
@@ -501,7 +501,7 @@ impl Parser {
             self.eat("?");
             self.ident()?;
             self.expect(":")?;
-            values.push(self.expr_beside(&mut highest)?);
+            values.push(self.sibling_expr(&mut highest)?);
             if !self.eat(",") {
                 break;
             }

@@ -62,7 +62,7 @@ fn change(
         return Ok(exit);
     }
     replace(file, &after.render())?;
-    let (more, less) = (after.beyond(&before), before.beyond(&after));
+    let (more, less) = (after.count_not_in(&before), before.count_not_in(&after));
     let name = file.display().to_string();
     streams.write(&format!("{}: {} ({more} more, {less} less)\n", visible(&name), accepted(&after)))?;
     Ok(Exit::Clean)

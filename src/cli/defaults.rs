@@ -8,7 +8,7 @@ use crate::cli::arguments;
 use crate::input::repo_root;
 
 use super::init::Survey;
-use super::run_settings::relative_to_here;
+use super::run_settings::relative_to_current_dir;
 use super::{Exit, Stop, Streams};
 
 /// Fills in the inputs of a `crdwise review` without any.
@@ -60,7 +60,7 @@ fn directories(root: &Path) -> Result<(Vec<OsString>, String), Stop> {
     let folders: Vec<String> = std::iter::once(survey.crds).chain(survey.others.into_iter().map(|(folder, _)| folder)).collect();
     let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let here = |folder: &String| -> PathBuf {
-        let path = relative_to_here(&real.join(folder));
+        let path = relative_to_current_dir(&real.join(folder));
         if path.as_os_str().is_empty() { PathBuf::from(".") } else { path }
     };
     Ok((folders.iter().map(|folder| here(folder).into()).collect(), folders.join(", ")))

@@ -6,12 +6,12 @@ use crate::cli::arguments::{self, SchemaName};
 use crate::judge::rule::{Family, Rule};
 
 use super::own_pages::OwnPages;
-use super::run_settings::own_pages_here;
+use super::run_settings::own_pages_for_current_dir;
 use super::{Exit, Stop, Streams};
 
 fn own_pages(own: &arguments::OwnPagesArguments, streams: &mut Streams<'_>) -> Result<OwnPages, Stop> {
     let arguments::OwnPagesArguments { rules, policies } = own.clone();
-    own_pages_here(&arguments::Judging { rules, policies, ..arguments::Judging::default() }, streams)
+    own_pages_for_current_dir(&arguments::Judging { rules, policies, ..arguments::Judging::default() }, streams)
 }
 
 pub(super) fn rules(arguments: &arguments::RulesArguments, streams: &mut Streams<'_>) -> Result<Exit, Stop> {

@@ -64,7 +64,7 @@ impl LoadedManifests {
         let now = self.now.as_ref().map(files);
         // A revision is complete, so if the directory is missing there were no manifests.
         let complete = || reader.parse(old).is_ok_and(|all| all.iter().all(|input| matches!(input.kind, InputKind::Revision { .. })));
-        let before = beside(reader, old).map(|loaded| loaded.0).or_else(|| complete().then(Conversions::default));
+        let before = load_next_to(reader, old).map(|loaded| loaded.0).or_else(|| complete().then(Conversions::default));
         self.before = before.filter(|before| before.is_empty() || now != Some(files(before)));
         if let (Some(now), Some(before)) = (&mut self.now, &self.before) {
             now.leave_out_earlier_steps(before);
@@ -79,9 +79,9 @@ impl LoadedManifests {
         let mut found = LoadedManifests { now: None, before: None, requested: requested.cloned(), unread: Vec::new() };
         let loaded = match requested {
             Some(requested) => Some(load(reader, &reader.parse(std::slice::from_ref(requested))?)),
-            None => beside(reader, inputs).or_else(|| {
+            None => load_next_to(reader, inputs).or_else(|| {
                 let paths = reader.parse(inputs).is_ok_and(|all| all.iter().all(|input| matches!(input.kind, InputKind::Path(_))));
-                paths.then(|| beside(reader, &[OsString::from(".")])).flatten()
+                paths.then(|| load_next_to(reader, &[OsString::from(".")])).flatten()
             }),
         };
         if let Some((conversions, unread)) = loaded {
@@ -150,7 +150,7 @@ fn load(reader: &InputReader, inputs: &[Input]) -> (Conversions, Vec<String>) {
 }
 
 /// Reads `conversions/` in or next to each input.
-fn beside(reader: &InputReader, inputs: &[OsString]) -> Option<(Conversions, Vec<String>)> {
+fn load_next_to(reader: &InputReader, inputs: &[OsString]) -> Option<(Conversions, Vec<String>)> {
     let mut found: Vec<Input> = Vec::new();
     for input in reader.parse(inputs).ok()? {
         let candidates: Vec<OsString> = match &input.kind {

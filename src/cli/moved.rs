@@ -7,7 +7,7 @@ use crate::model::Bundle;
 
 use super::Streams;
 use super::input::{InputReader, Read};
-use super::run_settings::relative_to_here;
+use super::run_settings::relative_to_current_dir;
 
 /// Looks in git for CRDs that one side lacks, and adds them to it, because a moved CRD was neither added nor removed.
 pub(super) fn find(reader: &InputReader, old: &mut Read, new: &mut Read, streams: &mut Streams<'_>) {
@@ -89,6 +89,6 @@ fn at(repository: &Repository, state: GitState<'_>, path: String) -> Option<Inpu
     Some(match state {
         GitState::Revision(rev) => Input::from(InputKind::Revision { rev: rev.to_owned(), path }),
         GitState::Index => Input::from(InputKind::Index { path }),
-        GitState::WorkingTree => Input::path(relative_to_here(&repository.root()?.join(path))),
+        GitState::WorkingTree => Input::path(relative_to_current_dir(&repository.root()?.join(path))),
     })
 }

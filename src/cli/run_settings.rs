@@ -104,7 +104,7 @@ impl RunSettings {
             changed.extend(before.own.changes(&found.own, &mut place));
             changed.extend(found.baseline.as_ref().and_then(|(after, file)| {
                 let empty = Baseline::default();
-                let more = after.beyond(before.baseline.as_ref().map_or(&empty, |(baseline, _)| baseline));
+                let more = after.count_not_in(before.baseline.as_ref().map_or(&empty, |(baseline, _)| baseline));
                 let fact = Fact::new(Subject::Config, Aspect::Baseline, Effect::Added, "").key("baseline");
                 let at = Place { file: place(Some(file)), span: after.span() };
                 (more > 0).then(|| fact.after(at).word(Word::What, format!("the baseline accepts {more} findings more")))
@@ -374,7 +374,7 @@ fn relative(path: &Path, from: &Path) -> PathBuf {
 }
 
 /// Makes a path relative to the current directory.
-pub(super) fn relative_to_here(path: &Path) -> PathBuf {
+pub(super) fn relative_to_current_dir(path: &Path) -> PathBuf {
     let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
     relative(path, &here)
 }
@@ -441,7 +441,7 @@ impl ConfigFolder {
             Some(Origin::Git { rev, path, .. }) => Ok(InputKind::Revision { rev: rev.clone(), path: sibling(path)? }),
             Some(Origin::Index { path }) => Ok(InputKind::Index { path: sibling(path)? }),
             Some(Origin::Path(own)) => {
-                let root = repository_around(own);
+                let root = enclosing_repository(own);
                 let is_inside = match own.with_file_name(name).canonicalize() {
                     Ok(real) => real.starts_with(root),
                     Err(_) => own.with_file_name(name).strip_prefix(root).is_ok_and(|path| clean(path).is_some()),
@@ -454,14 +454,14 @@ impl ConfigFolder {
 
     fn beside(&self, name: &str) -> PathBuf {
         match &self.0 {
-            Some(Origin::Path(own)) => relative_to_here(&own.with_file_name(name)),
+            Some(Origin::Path(own)) => relative_to_current_dir(&own.with_file_name(name)),
             _ => PathBuf::from(name),
         }
     }
 }
 
 /// The root of the repository that contains a file, or else the file's directory.
-fn repository_around(file: &Path) -> &Path {
+fn enclosing_repository(file: &Path) -> &Path {
     let folder = file.parent().unwrap_or(Path::new(""));
     folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder)
 }
@@ -483,7 +483,7 @@ fn clean(path: &Path) -> Option<String> {
 }
 
 /// Reads the custom rules and policies named by flags, or else by the configuration for the current directory.
-pub(super) fn own_pages_here(judging: &arguments::Judging, streams: &mut Streams<'_>) -> Result<OwnPages, Stop> {
+pub(super) fn own_pages_for_current_dir(judging: &arguments::Judging, streams: &mut Streams<'_>) -> Result<OwnPages, Stop> {
     let reader = InputReader::new(&arguments::LimitFlags::default());
     let mut search = ConfigSearch { reader: &reader, judging, streams, accept: true };
     let file = search.look(&[], config::FILE)?;

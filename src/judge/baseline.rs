@@ -197,7 +197,7 @@ impl Baseline {
     }
 
     /// How many findings this baseline accepts and the other doesn't.
-    pub fn beyond(&self, other: &Baseline) -> usize {
+    pub fn count_not_in(&self, other: &Baseline) -> usize {
         let theirs = other.counts();
         self.counts().into_iter().map(|(fingerprint, count)| count.saturating_sub(theirs.get(fingerprint).copied().unwrap_or(0))).sum()
     }
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(text.lines().count(), 3 + 3 + 2);
         let read = Baseline::parse(&text).unwrap();
         assert_eq!(read.entries(), baseline.entries());
-        assert_eq!(read.beyond(&Baseline::default()), 3);
+        assert_eq!(read.count_not_in(&Baseline::default()), 3);
         assert_eq!(Baseline::parse(&Baseline::default().render()).unwrap().entries(), []);
     }
 

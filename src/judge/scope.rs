@@ -15,7 +15,7 @@ pub struct RunScope<'a> {
 impl RunScope<'_> {
     fn sees_rule(&self, rule: &Glob) -> bool {
         let seen = |family: Family| self.review || !matches!(family, Family::Change | Family::Conversion);
-        self.book.ids().filter(|id| self.book.is_meant(id, rule)).filter_map(|id| self.book.get(id)).any(|known| seen(known.family))
+        self.book.ids().filter(|id| self.book.matches_id(id, rule)).filter_map(|id| self.book.get(id)).any(|known| seen(known.family))
     }
 
     /// Whether findings of these rules and CRDs could have been found. Without a rule, a change may be meant.

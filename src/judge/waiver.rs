@@ -35,7 +35,7 @@ impl Waiver {
         let names =
             |fingerprint: &String| *fingerprint == finding.fingerprint || (finding.class.is_some() && *fingerprint == finding.group);
         self.fingerprint.as_ref().is_none_or(names)
-            && self.rule.as_ref().is_none_or(|rule| book.is_meant(&finding.rule, rule))
+            && self.rule.as_ref().is_none_or(|rule| book.matches_id(&finding.rule, rule))
             && fits(&self.crd, &finding.crd)
             && fits(&self.version, finding.version.as_deref().unwrap_or_default())
             && fits(&self.path, &finding.path)

@@ -98,7 +98,7 @@ fn extreme<'a>(list: &ListValue<'a>, worse: Ordering) -> Evaluated<'a> {
 }
 
 /// Whether two values are equal; an error counts as no.
-fn alike<'a>(a: &Val<'a>, b: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
+fn equal_without_error<'a>(a: &Val<'a>, b: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
     match a.equals(b, fuel) {
         Err(EvalError::Failed(_)) => Ok(false),
         other => other,
@@ -108,7 +108,7 @@ fn alike<'a>(a: &Val<'a>, b: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalErro
 fn index_of<'a>(machine: &mut Machine<'a>, list: &ListValue<'a>, item: &Val<'a>, last: bool) -> Evaluated<'a> {
     let mut found = -1;
     for (at, have) in (0..).zip(list.items()) {
-        if alike(&have?, item, &mut machine.fuel)? {
+        if equal_without_error(&have?, item, &mut machine.fuel)? {
             found = at;
             if !last {
                 break;
@@ -144,7 +144,7 @@ fn distinct<'a>(machine: &mut Machine<'a>, list: &ListValue<'a>) -> Evaluated<'a
         let item = item?;
         let mut seen = false;
         for have in &out {
-            seen = seen || alike(&item, have, &mut machine.fuel)?;
+            seen = seen || equal_without_error(&item, have, &mut machine.fuel)?;
         }
         if !seen {
             out.push(item);

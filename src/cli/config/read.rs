@@ -99,7 +99,7 @@ impl Words<'_> {
     fn pattern(&self, node: Node<'_>) -> Option<Fault> {
         let text = node.as_str()?;
         let glob = Glob::name(text);
-        if self.book.ids().any(|id| self.book.is_meant(id, &glob)) {
+        if self.book.ids().any(|id| self.book.matches_id(id, &glob)) {
             return None;
         }
         Some(Fault::new(format!("no rule `{text}`{}", nearest(text, self.book.ids())), node.span()))

@@ -145,8 +145,8 @@ fn keyword<'t>(schema: &Schema<'t>, steps: &[ChildStep<'t>], own: &[Keyword]) ->
     let counted = own.iter().find_map(|&word| schema.entry(word).filter(|entry| !entry.value.is_seq() || !entry.value.is_empty()));
     let clause = |word: Keyword| {
         let looks = match word {
-            Keyword::Not => schema.not().is_some_and(|not| looks(&not, steps)),
-            word => schema.clauses(word).any(|clause| looks(&clause, steps)),
+            Keyword::Not => schema.not().is_some_and(|not| constrains(&not, steps)),
+            word => schema.clauses(word).any(|clause| constrains(&clause, steps)),
         };
         schema.entry(word).filter(|_| looks)
     };
@@ -154,23 +154,25 @@ fn keyword<'t>(schema: &Schema<'t>, steps: &[ChildStep<'t>], own: &[Keyword]) ->
 }
 
 /// Whether a clause says anything about the node at `steps`.
-fn looks<'t>(clause: &Schema<'t>, steps: &[ChildStep<'t>]) -> bool {
+fn constrains<'t>(clause: &Schema<'t>, steps: &[ChildStep<'t>]) -> bool {
     let values = || match clause.additional() {
         Additional::Schema(values) => Some(values),
         _ => None,
     };
     let deeper = match steps {
         [] => return clause.node().entries().next().is_some(),
-        [ChildStep::Items, rest @ ..] => clause.items().is_some_and(|items| looks(&items, rest)),
+        [ChildStep::Items, rest @ ..] => clause.items().is_some_and(|items| constrains(&items, rest)),
         [ChildStep::Key(name), rest @ ..] => {
-            clause.property(name).map(|(_, child)| child).or_else(values).is_some_and(|child| looks(&child, rest))
+            clause.property(name).map(|(_, child)| child).or_else(values).is_some_and(|child| constrains(&child, rest))
         }
-        [ChildStep::Values, rest @ ..] => clause.properties().map(|(_, child)| child).chain(values()).any(|child| looks(&child, rest)),
+        [ChildStep::Values, rest @ ..] => clause.properties().map(|(_, child)| child).chain(values()).any(|child| constrains(&child, rest)),
     };
     deeper
         || clause.word(Keyword::Enum).is_some()
-        || clause.not().is_some_and(|not| looks(&not, steps))
-        || [Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf].iter().any(|&word| clause.clauses(word).any(|clause| looks(&clause, steps)))
+        || clause.not().is_some_and(|not| constrains(&not, steps))
+        || [Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf]
+            .iter()
+            .any(|&word| clause.clauses(word).any(|clause| constrains(&clause, steps)))
 }
 
 fn unruled(shape: &mut Shape) {

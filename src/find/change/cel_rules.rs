@@ -16,7 +16,7 @@ use super::node_comparison::role;
 use super::rename;
 use super::types::JsonTypes;
 use super::undeclared_keys::Undeclared;
-use super::value_text::{apart, cut};
+use super::value_text::{around_difference, cut};
 use super::walk::{ChangeWalk, NodePair};
 
 /// How many rules of one node are matched by similarity; beyond that, they count as removed and added.
@@ -111,7 +111,7 @@ impl ChangeWalk<'_> {
 
     fn changed_rule<'t>(&mut self, pair: &NodePair<'_, 't>, old: &NodeRule<'t>, new: &NodeRule<'t>, judgement: Comparison<Sample>) {
         let relation = judgement.relation;
-        let (was, is) = apart(old.text, new.text, RULE);
+        let (was, is) = around_difference(old.text, new.text, RULE);
         let mut fact = self
             .keyword_fact(pair, aspect(new), relation.effect(), entry(old), entry(new))
             .key(old.text)

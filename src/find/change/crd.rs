@@ -18,7 +18,7 @@ pub(super) struct CrdComparison<'a, 't> {
 }
 
 pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &ChangeOptions<'_>) -> Vec<Fact> {
-    if old.node.alike(new.node) && old.conversion.patched == new.conversion.patched {
+    if old.node.same_text(new.node) && old.conversion.patched == new.conversion.patched {
         return Vec::new();
     }
     let mut review = CrdComparison { old, new, options, facts: Vec::new(), compared: Vec::new() };

@@ -46,12 +46,14 @@ impl ChangeWalk<'_> {
     pub(super) fn properties<'t>(&mut self, pair: &NodePair<'_, 't>, changed: Option<&Required<'t>>) {
         let maps = (pair.old.word(Keyword::Properties), pair.new.word(Keyword::Properties));
         if let (Some(old), Some(new), None) = (maps.0, maps.1, changed)
-            && old.alike(new)
+            && old.same_text(new)
         {
             return;
         }
         let lists = lists(maps.0, maps.1);
-        if changed.is_none() && lists.iter().all(|(old, new)| matches!((old, new), (Some(old), Some(new)) if old.value.alike(new.value))) {
+        if changed.is_none()
+            && lists.iter().all(|(old, new)| matches!((old, new), (Some(old), Some(new)) if old.value.same_text(new.value)))
+        {
             return;
         }
         let own;
@@ -128,7 +130,7 @@ impl ChangeWalk<'_> {
         (new, new_key): (Entry<'t>, Node<'t>),
         required: &Required<'t>,
     ) {
-        if old.value.alike(new.value) {
+        if old.value.same_text(new.value) {
             return;
         }
         let key = |entry: Entry<'t>| PathStep::Key(entry.name().into());
@@ -214,7 +216,7 @@ impl ChangeWalk<'_> {
         if default.is_some() && refuses_own_default(schema) {
             fact = fact.mark(Mark::Refused).affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
         }
-        if self.meets_old_data(pair, schema) || self.misses_null(pair, name, schema) {
+        if self.may_refuse_old_values(pair, schema) || self.misses_null(pair, name, schema) {
             fact = fact.mark(Mark::Kept).affects(&[Affected::Writers, Affected::Stored, Affected::Data]).ratchet(self.ratchet(true));
         }
         self.push(fact);

@@ -79,7 +79,7 @@ fn clear_best(scores: impl Iterator<Item = f64>) -> Option<(usize, f64)> {
 
 /// The similarity of two properties, from 0 to 1.
 fn score(old: (&str, &Schema<'_>), new: (&str, &Schema<'_>), depth: u32, budget: &mut usize) -> f64 {
-    let shape = alike(old.1, new.1, depth, budget);
+    let shape = shape_similarity(old.1, new.1, depth, budget);
     if shape.similarity == 0.0 {
         return 0.0;
     }
@@ -115,15 +115,15 @@ const TELLING: &[Keyword] = &[
     Keyword::Not,
 ];
 
-fn alike(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) -> Shape {
+fn shape_similarity(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) -> Shape {
     let none = Shape { similarity: 0.0, evidence: 1.0 };
     let Some(left) = budget.checked_sub(1).filter(|_| depth > 0) else { return none };
     *budget = left;
     if JsonTypes::of(old) != JsonTypes::of(new) {
         // An object that became a list of such objects, or vice versa, keeps most of its shape.
         let inner = match (old.items(), new.items()) {
-            (None, Some(items)) => alike(old, &items, depth - 1, budget),
-            (Some(items), None) => alike(&items, new, depth - 1, budget),
+            (None, Some(items)) => shape_similarity(old, &items, depth - 1, budget),
+            (Some(items), None) => shape_similarity(&items, new, depth - 1, budget),
             _ => none,
         };
         return Shape { similarity: inner.similarity * 0.9, evidence: inner.evidence };
@@ -149,13 +149,13 @@ fn alike(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) -> 
         }
     }
     if let (Some(a), Some(b)) = (old.items(), new.items()) {
-        let inner = alike(&a, &b, depth - 1, budget);
+        let inner = shape_similarity(&a, &b, depth - 1, budget);
         met += inner.similarity * inner.evidence;
         all += inner.evidence;
     }
     if let (crate::model::schema::Additional::Schema(a), crate::model::schema::Additional::Schema(b)) = (old.additional(), new.additional())
     {
-        let inner = alike(&a, &b, depth - 1, budget);
+        let inner = shape_similarity(&a, &b, depth - 1, budget);
         met += inner.similarity * inner.evidence;
         all += inner.evidence;
     }
@@ -170,7 +170,7 @@ fn children(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) 
     for (entry, child) in old.properties() {
         match new.property(entry.name()) {
             Some((_, other)) => {
-                let inner = alike(&child, &other, depth - 1, budget);
+                let inner = shape_similarity(&child, &other, depth - 1, budget);
                 // The shared name alone is evidence, whatever happened to the shape.
                 met += 1.0 + inner.similarity * inner.evidence;
                 all += 1.0 + inner.evidence;

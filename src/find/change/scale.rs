@@ -60,7 +60,7 @@ impl<'t> CrdComparison<'_, 't> {
     fn refused(&self, both: (&Version<'t>, &Version<'t>), only: Option<&str>) -> Option<Refused> {
         let (old, new) = (both.0.schema.as_ref()?, both.1.schema.as_ref()?);
         let scales = (Scale::of(both.0), Scale::of(both.1));
-        let read = scales.1.beyond(&scales.0).filter(|path| only.is_none_or(|only| only.trim_start_matches('.') == path.to_string()));
+        let read = scales.1.paths_not_in(&scales.0).filter(|path| only.is_none_or(|only| only.trim_start_matches('.') == path.to_string()));
         let read: Vec<FieldPath> = read.cloned().collect();
         if read.is_empty() {
             return None;

@@ -180,7 +180,7 @@ impl ChangeWalk<'_> {
     }
 
     /// Whether a field that is now declared, where undeclared keys were kept, can reject or prune existing values.
-    pub(super) fn meets_old_data(&self, pair: &NodePair<'_, '_>, child: &Schema<'_>) -> bool {
+    pub(super) fn may_refuse_old_values(&self, pair: &NodePair<'_, '_>, child: &Schema<'_>) -> bool {
         Undeclared::both(pair).0.keeps() && !accepts_anything(child)
     }
 

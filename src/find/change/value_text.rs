@@ -21,7 +21,7 @@ pub(super) fn value(node: Option<Node<'_>>) -> String {
 }
 
 /// Shortens two texts to `limit` characters each, around the first place where they differ.
-pub(super) fn apart(old: &str, new: &str, limit: usize) -> (String, String) {
+pub(super) fn around_difference(old: &str, new: &str, limit: usize) -> (String, String) {
     let whole = |text: &str| cut(text, usize::MAX);
     let (old, new) = (whole(old), whole(new));
     let shared = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
@@ -149,8 +149,8 @@ mod tests {
 
     #[test]
     fn long_texts_are_shown_where_they_differ() {
-        assert_eq!(apart("abc", "abd", 6), ("abc".to_owned(), "abd".to_owned()));
-        assert_eq!(apart("0123456789abcdef", "0123456789Xbc", 6), ("…89abcd…".to_owned(), "…89Xbc".to_owned()));
-        assert_eq!(apart("0123456789", "9876543210", 4), ("0123…".to_owned(), "9876…".to_owned()));
+        assert_eq!(around_difference("abc", "abd", 6), ("abc".to_owned(), "abd".to_owned()));
+        assert_eq!(around_difference("0123456789abcdef", "0123456789Xbc", 6), ("…89abcd…".to_owned(), "…89Xbc".to_owned()));
+        assert_eq!(around_difference("0123456789", "9876543210", 4), ("0123…".to_owned(), "9876…".to_owned()));
     }
 }

@@ -59,7 +59,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
             (None, None) => {}
             (old, new) => {
                 // Without a schema everything is accepted and kept, and some schemas require no more than that.
-                let silent = old.as_ref().or(new.as_ref()).is_some_and(asks_nothing);
+                let silent = old.as_ref().or(new.as_ref()).is_some_and(accepts_everything);
                 let effect = match () {
                     () if silent => Effect::Rewritten,
                     () if old.is_none() => Effect::Added,
@@ -197,7 +197,7 @@ impl<'t> Compared<'t> {
     /// Whether another version has the same schemas, and no rule can distinguish the two versions.
     fn is_repeated_by(&self, (old, new): ((Node<'t>, Node<'t>), (Node<'t>, Node<'t>))) -> bool {
         let named = |schema: Node<'_>| memchr::memmem::find(schema.source().as_bytes(), b".apiVersion").is_some();
-        self.old.0.alike(old.0) && self.new.0.alike(new.0) && !named(old.0) && !named(new.0)
+        self.old.0.same_text(old.0) && self.new.0.same_text(new.0) && !named(old.0) && !named(new.0)
     }
 }
 
@@ -233,7 +233,7 @@ pub(super) fn successor<'a, 't>(new: &'a Crd<'t>, gone: &Version<'_>) -> Option<
 }
 
 /// Whether a root schema accepts and keeps every object.
-fn asks_nothing(root: &Schema<'_>) -> bool {
+fn accepts_everything(root: &Schema<'_>) -> bool {
     let silent = [Keyword::Type, Keyword::PreserveUnknownFields, Keyword::Description];
     root.preserves_unknown() && root.words().all(|(word, _)| silent.contains(&word))
 }

@@ -107,7 +107,7 @@ impl<'a> ChangeWalk<'a> {
 
     pub(super) fn node<'t>(&mut self, pair: &NodePair<'_, 't>) {
         // Comparing bytes is enough for most subtrees; the others are compared keyword by keyword.
-        if pair.old.node().alike(pair.new.node()) && !super::undeclared_keys::is_relisted(pair) {
+        if pair.old.node().same_text(pair.new.node()) && !super::undeclared_keys::is_relisted(pair) {
             return;
         }
         let mut changes = Changes::between(&pair.old, &pair.new);
@@ -282,8 +282,8 @@ impl<'a> ChangeWalk<'a> {
         new: Option<Entry<'_>>,
     ) -> Fact {
         self.fact(aspect, effect)
-            .before(self.old_place(old.map_or(pair.old_key, telling)))
-            .after(self.new_place(new.map_or(pair.new_key, telling)))
+            .before(self.old_place(old.map_or(pair.old_key, best_node)))
+            .after(self.new_place(new.map_or(pair.new_key, best_node)))
     }
 
     pub(super) fn old_place(&self, node: Node<'_>) -> Place {
@@ -305,6 +305,6 @@ impl<'a> ChangeWalk<'a> {
 }
 
 /// The node that shows an entry best: a scalar itself, otherwise its key.
-pub(super) fn telling<'t>(entry: Entry<'t>) -> Node<'t> {
+pub(super) fn best_node<'t>(entry: Entry<'t>) -> Node<'t> {
     if entry.value.is_map() || entry.value.is_seq() { entry.key } else { entry.value }
 }

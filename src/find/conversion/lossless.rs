@@ -6,7 +6,7 @@ use crate::model::FieldPath;
 use crate::model::schema::Shape;
 
 use super::address::Containers;
-use super::shape_edit::{declared, never_there, prefix};
+use super::shape_edit::{declared, never_exists, prefix};
 use super::step::{Conflict, Op};
 
 /// Why the inverse may not restore an object.
@@ -56,7 +56,7 @@ pub(crate) fn never_fails(op: &Op, shape: &Shape, conflict: Conflict) -> Result<
 pub(crate) fn declared_or_absent<'s>(shape: &'s Shape, path: &FieldPath) -> Result<Option<&'s Shape>, Obstacle> {
     match declared(shape, path) {
         Some(child) => Ok(Some(child)),
-        None if never_there(shape, path) => Ok(None),
+        None if never_exists(shape, path) => Ok(None),
         None => Err(Obstacle::new(format!("`{path}` is not declared, so its values are not known"))),
     }
 }
@@ -64,7 +64,7 @@ pub(crate) fn declared_or_absent<'s>(shape: &'s Shape, path: &FieldPath) -> Resu
 /// Proves that moving back does nothing if `from` never has a value. If `to` could have a value anyway, that value would be moved
 /// to `from`.
 pub(crate) fn moves_nothing_back(shape: &Shape, from: &FieldPath, to: &FieldPath) -> Result<(), Obstacle> {
-    if from == to || never_there(shape, to) {
+    if from == to || never_exists(shape, to) {
         return Ok(());
     }
     Err(Obstacle::permanent(format!("`{to}` may have a value of its own, which would be moved to `{from}`")))
@@ -72,13 +72,13 @@ pub(crate) fn moves_nothing_back(shape: &Shape, from: &FieldPath, to: &FieldPath
 
 /// Proves that a value moves to a free place, and that moving it back leaves nothing behind.
 pub(crate) fn move_is_lossless(shape: &Shape, container: usize, from: &FieldPath, to: &FieldPath) -> Result<(), Obstacle> {
-    if never_there(shape, from) {
+    if never_exists(shape, from) {
         return moves_nothing_back(shape, from, to);
     }
     if from.starts_with(to) || to.starts_with(from) {
         return Err(Obstacle::permanent(format!("`{from}` and `{to}` overlap")));
     }
-    if !never_there(shape, to) {
+    if !never_exists(shape, to) {
         return lost(format!("`{to}` may already have a value"));
     }
     // An empty parent would be removed when the value moves back.

@@ -5,7 +5,7 @@
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 
-use super::shape_edit::{declared, never_there};
+use super::shape_edit::{declared, never_exists};
 
 /// What to do about fields that can't be read after the upgrade.
 pub const ADVICE: &str = "convert the objects before the CRD is upgraded, or keep the field: declare it, or set `x-kubernetes-preserve-unknown-fields: true` on its parent";
@@ -19,5 +19,5 @@ pub fn reason(paths: &[&FieldPath]) -> String {
 
 /// Whether objects of the old schema can have a value at this path that the new schema prunes.
 pub(crate) fn is_pruned(old: &Shape, new: &Shape, path: &FieldPath) -> bool {
-    declared(old, path).is_some() && never_there(new, path)
+    declared(old, path).is_some() && never_exists(new, path)
 }

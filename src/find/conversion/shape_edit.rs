@@ -19,7 +19,7 @@ pub(crate) fn open(shape: &Shape) -> bool {
 }
 
 /// Whether no object of the schema can have a value at the path: it is undeclared, and the server prunes or refuses it.
-pub(crate) fn never_there(shape: &Shape, path: &FieldPath) -> bool {
+pub(crate) fn never_exists(shape: &Shape, path: &FieldPath) -> bool {
     let mut here = shape;
     for step in path.steps() {
         match step {
@@ -44,7 +44,7 @@ pub(crate) fn never_there(shape: &Shape, path: &FieldPath) -> bool {
 }
 
 /// Whether the field exists whenever its parent does.
-pub(crate) fn always_there(shape: &Shape, path: &FieldPath) -> bool {
+pub(crate) fn always_exists(shape: &Shape, path: &FieldPath) -> bool {
     let Some((PathStep::Key(name), above)) = path.steps().split_last() else { return false };
     shape
         .at(above)
@@ -53,7 +53,7 @@ pub(crate) fn always_there(shape: &Shape, path: &FieldPath) -> bool {
 
 /// Whether the field and all parents below the container exist whenever the container does.
 pub(crate) fn always_below(shape: &Shape, container: usize, path: &FieldPath) -> bool {
-    (container + 1..=path.steps().len()).all(|depth| always_there(shape, &prefix(path, depth)))
+    (container + 1..=path.steps().len()).all(|depth| always_exists(shape, &prefix(path, depth)))
 }
 
 pub(crate) fn prefix(path: &FieldPath, depth: usize) -> FieldPath {
@@ -73,11 +73,11 @@ pub(crate) fn detach(shape: &mut Shape, path: &FieldPath) -> Option<Shape> {
 /// unless it has other required fields.
 pub(crate) fn detach_with_parents(shape: &mut Shape, container: usize, path: &FieldPath) -> Option<Shape> {
     // A parent that exists only together with the value is removed with it.
-    let mut sure = always_there(shape, path);
+    let mut sure = always_exists(shape, path);
     let taken = detach(shape, path)?;
     for depth in (container + 1..path.steps().len()).rev() {
         let at = prefix(path, depth);
-        let always = always_there(shape, &at);
+        let always = always_exists(shape, &at);
         let Some(parent) = declared(shape, &at) else { break };
         if !parent.required.is_empty() {
             break;
@@ -156,7 +156,7 @@ pub(crate) fn anything(like: &Shape) -> Shape {
 }
 
 /// Checks that `outer` keeps everything that objects of `inner` can have; the error is the first pruned path.
-pub(crate) fn kept_by(inner: &Shape, outer: &Shape, at: &FieldPath) -> Result<(), FieldPath> {
+pub(crate) fn check_kept(inner: &Shape, outer: &Shape, at: &FieldPath) -> Result<(), FieldPath> {
     kept_below(inner, inner.preserve_unknown, &Pruning::of(outer), at)
 }
 
@@ -186,7 +186,7 @@ fn kept_below(inner: &Shape, inner_keeps: bool, outer: &Pruning<&Shape>, at: &Fi
     let undeclared = Pruning::Schema { node: inner, keeps: inner_keeps }.undeclared();
     match (undeclared, outer.undeclared()) {
         (KeyFate::Pruned | KeyFate::Refused, _) | (KeyFate::Emptied, KeyFate::Emptied) => {}
-        (KeyFate::MapValue(a), KeyFate::MapValue(b)) => kept_by(a, b, &at.values())?,
+        (KeyFate::MapValue(a), KeyFate::MapValue(b)) => check_kept(a, b, &at.values())?,
         (KeyFate::MapValue(_) | KeyFate::Emptied, KeyFate::Kept) if declared.properties.is_empty() => {}
         (KeyFate::Kept, KeyFate::Kept) if declared.properties.keys().all(|name| inner.properties.contains_key(name)) => {}
         (KeyFate::Kept, _) => return Err(at.clone()),

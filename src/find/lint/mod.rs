@@ -152,7 +152,7 @@ fn lint<'t>(collector: &mut FactCollector<'t>, structural: impl Fn(usize) -> boo
         let Some(schema) = &version.schema else { continue };
         let (place, start) = ((schema.node(), version.schema_key()), collector.count());
         // Versions often share their schema.
-        if let Some((from, facts)) = linted.iter().find(|((known, _), _)| known.alike(schema.node())) {
+        if let Some((from, facts)) = linted.iter().find(|((known, _), _)| known.same_text(schema.node())) {
             collector.repeat(facts.clone(), version.name, Repeat { from: *from, to: place });
             continue;
         }

@@ -335,7 +335,7 @@ impl<'t> Node<'t> {
 
     /// Whether two mappings or lists have the same bytes, and therefore the same data in the same order. This isn't enough for a
     /// scalar: its tag and its chomping indicator are written before it.
-    pub fn alike(self, other: Node<'_>) -> bool {
+    pub fn same_text(self, other: Node<'_>) -> bool {
         let plain = (self.is_map() || self.is_seq()) && !self.tree.aliased && !other.tree.aliased && self.tree.json == other.tree.json;
         plain && self.source() == other.source() && (self.tree.json || self.column().is_some_and(|column| other.column() == Some(column)))
     }
@@ -354,7 +354,7 @@ impl<'t> Node<'t> {
 
     /// Whether two nodes have the same data, ignoring the order of keys.
     pub fn same(self, other: Node<'_>) -> bool {
-        self.alike(other) || self.equals(other)
+        self.same_text(other) || self.equals(other)
     }
 
     fn equals(self, other: Node<'_>) -> bool {

@@ -174,13 +174,13 @@ fn equal_bytes_mean_equal_data() {
     let tree = |text: &str| parse(&text.into(), &YamlBudget::default()).remove(0).tree.unwrap();
     let same = tree("a: {x: [1, 2]}\nb: {x: [1, 2]}\nc: {x: [1, 3]}\n");
     let [a, b, c] = ["a", "b", "c"].map(|key| same.root().get(key).unwrap());
-    assert!(a.get("x").unwrap().alike(b.get("x").unwrap()));
-    assert!(!a.alike(c) && !a.same(c));
+    assert!(a.get("x").unwrap().same_text(b.get("x").unwrap()));
+    assert!(!a.same_text(c) && !a.same(c));
     // The column decides how much of a block scalar is indentation.
     let shifted = tree("a:\n  t: |2\n       x\nb:\n    t: |2\n       x\n");
     let [a, b] = ["a", "b"].map(|key| shifted.root().get(key).unwrap());
     assert_eq!(a.source(), b.source());
-    assert!(!a.alike(b) && !a.same(b));
+    assert!(!a.same_text(b) && !a.same(b));
     // The header before a scalar is part of it.
     let headed = tree("a: |\n  x\nb: |-\n  x\nc: 1\nd: !!str 1\n");
     let [a, b, c, d] = ["a", "b", "c", "d"].map(|key| headed.root().get(key).unwrap());
@@ -189,7 +189,7 @@ fn equal_bytes_mean_equal_data() {
     let (one, two) = (tree("x: &x 1\nv: {z: *x}\n"), tree("x: &x 2\nv: {z: *x}\n"));
     let [a, b] = [&one, &two].map(|tree| tree.root().get("v").unwrap());
     assert_eq!(a.source(), b.source());
-    assert!(!a.alike(b) && !a.same(b));
+    assert!(!a.same_text(b) && !a.same(b));
 }
 
 #[test]

@@ -159,7 +159,7 @@ impl Book {
     }
 
     /// Whether a pattern matches the rule with this id, by its current or a former id.
-    pub fn is_meant(&self, id: &str, pattern: &Glob) -> bool {
+    pub fn matches_id(&self, id: &str, pattern: &Glob) -> bool {
         pattern.matches(id) || self.by_alias.iter().any(|(alias, current)| current == id && pattern.matches(alias))
     }
 

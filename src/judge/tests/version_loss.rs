@@ -38,7 +38,7 @@ fn path(text: &str) -> FieldPath {
 }
 
 /// Whether a finding at `reported` covers `lost`: it is that field, or the object, map or list whose keys or items are lost.
-fn speaks_of(reported: &str, lost: &FieldPath) -> bool {
+fn covers(reported: &str, lost: &FieldPath) -> bool {
     let Some(reported) = FieldPath::parse(reported) else { return false };
     let (reported, lost) = (reported.steps(), lost.steps());
     let meets = |(reported, lost): (&PathStep, &PathStep)| reported == lost || (*reported == PathStep::Values && *lost != PathStep::Items);
@@ -75,7 +75,7 @@ fn every_recorded_loss_is_reported() {
             let step = record["steps"][loss["step"].as_u64().unwrap_or(1) as usize - 1]["version"].as_str().unwrap_or_default();
             // Reading through the version that has the field shows a loss from an earlier step.
             let named = |finding: &&Finding| loss["seen"] == "read" || states.len() > 1 || finding.message.contains(step);
-            match findings.iter().filter(|finding| speaks_of(&finding.path, &at)).find(named) {
+            match findings.iter().filter(|finding| covers(&finding.path, &at)).find(named) {
                 Some(_) => reported += 1,
                 None => wrong.push(format!("{} {}: {loss} is not reported: {findings:#?}", record["id"], record["about"])),
             }

@@ -81,7 +81,7 @@ impl Sort {
 }
 
 /// Who is affected, and how.
-pub(super) fn whom(affected: Affected) -> (&'static str, &'static str) {
+pub(super) fn affected_text(affected: Affected) -> (&'static str, &'static str) {
     match affected {
         Affected::Writers => ("Writers", "requests that passed are rejected"),
         Affected::Stored => ("Stored objects", "can't be updated"),

@@ -14,7 +14,7 @@ use crate::model::fact::{Affected, Certainty};
 
 use super::super::escape::visible;
 use super::super::view::View;
-use super::card::{MEANING, Sort, whom};
+use super::card::{MEANING, Sort, affected_text};
 use super::prose::list;
 use super::summary::{Tally, Tone};
 
@@ -120,7 +120,7 @@ fn communicate(report: &Report, overview: &Overview<'_>, tally: &Tally) -> Quest
     for &affected in Affected::ALL {
         let hit = count(&|finding| finding.affects.contains(affected));
         if hit > 0 && affected != Affected::Refused {
-            let (who, what) = whom(affected);
+            let (who, what) = affected_text(affected);
             items.push(Item::say(format!("{who}: {what} ({})", plural(hit, "change"))));
             tone = Tone::Careful;
         }

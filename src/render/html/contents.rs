@@ -9,7 +9,7 @@ use crate::judge::overview::{Overview, Section};
 use crate::model::fact::Affected;
 
 use super::super::escape::visible;
-use super::card::{Card, CardMaker, ShortNames, Sort, key, whom};
+use super::card::{Card, CardMaker, ShortNames, Sort, affected_text, key};
 
 /// How many of the worst cards show their evidence initially.
 const OPEN: usize = 30;
@@ -159,7 +159,7 @@ pub(super) fn affects(parts: &[ReportPart]) -> AffectedTable {
     let mut rows: Vec<AffectedRow> = Affected::ALL
         .iter()
         .map(|&affected| {
-            let (whom, what) = whom(affected);
+            let (whom, what) = affected_text(affected);
             AffectedRow { word: Some(affected), whom, what, cells: by_sort(&|card| card.affects.contains(&affected)) }
         })
         .collect();

@@ -9,7 +9,7 @@ use crate::judge::report::Report;
 use crate::model::fact::{Affected, Affects, Certainty};
 use crate::render::visible;
 
-use super::card::whom;
+use super::card::affected_text;
 use super::prose::list;
 
 /// The colour of the verdict.
@@ -108,7 +108,7 @@ fn compared(report: &Report, tally: &Tally) -> (Tone, String, Vec<String>) {
     let counts = &report.summary;
     let mut sentences = Vec::new();
     if tally.breaking > 0 {
-        let hurt: Vec<String> = tally.hurt.iter().map(|&affected| whom(affected).0.to_lowercase()).collect();
+        let hurt: Vec<String> = tally.hurt.iter().map(|&affected| affected_text(affected).0.to_lowercase()).collect();
         if !hurt.is_empty() {
             sentences.push(format!("Affects {}.", list(&hurt)));
         }

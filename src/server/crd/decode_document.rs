@@ -57,7 +57,7 @@ fn clean<'t>(ty: &DecodedType, node: Node<'t>, known: &Cell<Option<Node<'t>>>) -
         (DecodedType::List(inner), Data::Seq) => all(inner),
         (DecodedType::Map(inner), Data::Map) => node.entries().all(|entry| clean(inner, entry.value, known)),
         (DecodedType::Struct(fields), Data::Map) => node.entries().all(|entry| match decoded_type::field(fields, entry.name()) {
-            Some(DecodedType::Schema) if known.get().is_some_and(|known| known.alike(entry.value)) => true,
+            Some(DecodedType::Schema) if known.get().is_some_and(|known| known.same_text(entry.value)) => true,
             Some(ty @ DecodedType::Schema) => {
                 known.set(Some(entry.value));
                 clean(ty, entry.value, known)

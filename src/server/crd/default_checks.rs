@@ -70,12 +70,12 @@ fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<object::FieldError> 
         return own;
     }
     // A default inside metadata is first validated as part of its resource, and unknown fields in it are allowed.
-    let around: Vec<_> = resource_around(root, site).unwrap_or_default();
+    let around: Vec<_> = enclosing_resource_errors(root, site).unwrap_or_default();
     if around.is_empty() { own.into_iter().filter(|error| error.kind != Kind::Unknown).collect() } else { around }
 }
 
 /// The errors of a resource that has only this default in its metadata.
-fn resource_around(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<object::FieldError>> {
+fn enclosing_resource_errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<object::FieldError>> {
     let mut schema = root.clone();
     let (mut owner, mut below) = (root.clone(), 0);
     for (index, step) in site.path.steps().iter().enumerate() {

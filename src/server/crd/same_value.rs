@@ -13,7 +13,7 @@ use crate::server::decoded_type::DecodedType;
 pub(super) fn same_schema(a: Option<&Schema<'_>>, b: Option<&Schema<'_>>) -> bool {
     match (a, b) {
         (None, None) => true,
-        (Some(a), Some(b)) => a.node().alike(b.node()) || same_words(a, b),
+        (Some(a), Some(b)) => a.node().same_text(b.node()) || same_words(a, b),
         _ => false,
     }
 }
@@ -46,7 +46,7 @@ fn is_zero(ty: &DecodedType, node: Node<'_>) -> bool {
 }
 
 fn same_node(ty: &DecodedType, a: Node<'_>, b: Node<'_>) -> bool {
-    if a.alike(b) {
+    if a.same_text(b) {
         return true;
     }
     match ty {

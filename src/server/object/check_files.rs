@@ -280,7 +280,7 @@ pub(super) fn report(object: &InputObject<'_>, checker: &BundleChecker<'_, '_>, 
 /// Adds places in the object's file to a result.
 pub(super) fn place(object: &InputObject<'_>, outcome: Response, endpoint: Option<&Endpoint>) -> Checked {
     let similar = |path: &ObjectPath| {
-        let known = endpoint.map(|endpoint| endpoint.compiled().declared_beside(path)).unwrap_or_default();
+        let known = endpoint.map(|endpoint| endpoint.compiled().declared_siblings(path)).unwrap_or_default();
         let (parent, _) = path.prefix(path.steps().len().saturating_sub(1)).locate(object.node);
         let name = path.last_name().unwrap_or_default();
         // A name that the object already uses next to it wasn't meant.

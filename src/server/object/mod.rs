@@ -211,7 +211,7 @@ impl Compiled {
     }
 
     /// What a client could have meant by an unknown field: the names declared next to it.
-    pub(crate) fn declared_beside(&self, path: &ObjectPath) -> Vec<&str> {
+    pub(crate) fn declared_siblings(&self, path: &ObjectPath) -> Vec<&str> {
         let Some((_, parents)) = path.steps().split_last() else { return Vec::new() };
         let parent = parents.iter().try_fold(&self.root, |node, step| match step {
             ObjectStep::Key(name) | ObjectStep::Entry(name) => match (node.properties.get(name), &node.extra) {

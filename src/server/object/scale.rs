@@ -61,7 +61,7 @@ impl Scale {
     }
 
     /// Paths that another scale subresource doesn't read, or reads as something else.
-    pub fn beyond<'s>(&'s self, other: &Scale) -> impl Iterator<Item = &'s FieldPath> {
+    pub fn paths_not_in<'s>(&'s self, other: &Scale) -> impl Iterator<Item = &'s FieldPath> {
         let known = |field: &&Field| other.fields.iter().any(|one| one.path == field.path && one.reads == field.reads);
         let new: Vec<&FieldPath> = self.fields.iter().filter(|field| !known(field)).map(|field| &field.path).collect();
         new.into_iter()

@@ -7,7 +7,7 @@ use crate::find::conversion::lossless::{Obstacle, lossless};
 use crate::find::conversion::manifest::{Direction, Reverse};
 use crate::find::conversion::output_schema::output_schema;
 use crate::find::conversion::path_through_steps;
-use crate::find::conversion::shape_edit::kept_by;
+use crate::find::conversion::shape_edit::check_kept;
 use crate::find::conversion::step::Op;
 use crate::model::FieldPath;
 
@@ -60,7 +60,7 @@ impl LawCheck<'_> {
             shape = output_schema(&op, &shape);
             done.push(op);
         }
-        kept_by(&shape, &end.shape, &FieldPath::root())
+        check_kept(&shape, &end.shape, &FieldPath::root())
             .map_err(|path| Obstacle::permanent(format!("the other version doesn't keep `{path}`")))
     }
 

@@ -80,7 +80,7 @@ pub fn plan(old: &Bundle<'_>, new: &Bundle<'_>, conversions: Option<&Conversions
     let (mut plans, mut refusals) = (Vec::new(), Vec::new());
     for after in &new.crds {
         let Some(before) = after.counterpart(old.named(after.name)) else { continue };
-        if before.node.alike(after.node) {
+        if before.node.same_text(after.node) {
             continue;
         }
         let plan = Planner { old: before, new: after, objects: StoredObjects::new((old, new), (before, after), conversions) }.plan();

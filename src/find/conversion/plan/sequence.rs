@@ -189,7 +189,8 @@ fn versions(before: &Crd<'_>, after: &Crd<'_>) -> Result<(), String> {
             name = added.name
         ));
     }
-    let alike = |a: &Version<'_>, b: &Version<'_>| a.schema.as_ref().zip(b.schema.as_ref()).is_some_and(|(a, b)| a.node().alike(b.node()));
+    let alike =
+        |a: &Version<'_>, b: &Version<'_>| a.schema.as_ref().zip(b.schema.as_ref()).is_some_and(|(a, b)| a.node().same_text(b.node()));
     let differ = after.versions.iter().any(|version| storage.is_some_and(|storage| !alike(version, storage)));
     if before.conversion.is_webhook() && !after.conversion.is_webhook() && differ {
         return Err(

@@ -174,7 +174,7 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
 
     fn renamed(&mut self, fact: &Fact) {
         let Some(to) = &fact.to else { return };
-        let (from, to) = (&fact.path, here(&fact.path, to));
+        let (from, to) = (&fact.path, with_old_parents(&fact.path, to));
         let (old, new) = (self.old.at(from), fact.to.as_ref().and_then(|to| self.new.at(to)));
         let list = |schema: Option<&Schema<'_>>| schema.is_some_and(|schema| ty(schema) == Some(Type::Array));
         let verb = match (list(old.as_ref()), list(new.as_ref())) {
@@ -283,7 +283,7 @@ fn distinct<'f>(facts: &[&'f Fact]) -> Vec<&'f Fact> {
 }
 
 /// The new path of a field while its parents still have their old names.
-fn here(from: &FieldPath, to: &FieldPath) -> FieldPath {
+fn with_old_parents(from: &FieldPath, to: &FieldPath) -> FieldPath {
     let same_depth = from.steps().len() == to.steps().len();
     match (from.steps().split_last(), to.steps().last()) {
         (Some((_, above)), Some(last @ PathStep::Key(_))) if same_depth => {

@@ -8,7 +8,7 @@ use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::search::Wanted;
-use crate::find::conversion::shape_edit::never_there;
+use crate::find::conversion::shape_edit::never_exists;
 use crate::model::FieldPath;
 use crate::model::fact::{Aspect, Effect, Fact};
 use crate::model::schema::Shape;
@@ -69,7 +69,7 @@ impl StepKind for Add {
     }
 
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
-        if never_there(shape, &self.path) { Ok(()) } else { lost(format!("`{}` may already have a value", self.path)) }
+        if never_exists(shape, &self.path) { Ok(()) } else { lost(format!("`{}` may already have a value", self.path)) }
     }
 
     fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {

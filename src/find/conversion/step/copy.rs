@@ -9,7 +9,7 @@ use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, move_is_lossless};
 use crate::find::conversion::path_through_steps::rebased;
 use crate::find::conversion::rename_references::drop_references;
-use crate::find::conversion::shape_edit::{always_below, attach, declared, detach_with_parents, never_there};
+use crate::find::conversion::shape_edit::{always_below, attach, declared, detach_with_parents, never_exists};
 use crate::model::FieldPath;
 use crate::model::fact::{Aspect, Effect, Fact};
 use crate::model::schema::Shape;
@@ -91,7 +91,7 @@ impl StepKind for Copy {
     }
 
     fn is_noop(&self, shape: &Shape) -> bool {
-        never_there(shape, &self.ends.from)
+        never_exists(shape, &self.ends.from)
     }
 
     /// Triggers don't decide it, because an object may have both fields, with equal or different values.
@@ -144,7 +144,7 @@ impl StepKind for RemoveCopy {
 
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
         let Ends { from, to } = &self.ends;
-        if never_there(shape, to) { Ok(()) } else { lost(format!("`{to}` may differ from `{from}`")) }
+        if never_exists(shape, to) { Ok(()) } else { lost(format!("`{to}` may differ from `{from}`")) }
     }
 
     fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
@@ -152,7 +152,7 @@ impl StepKind for RemoveCopy {
     }
 
     fn is_noop(&self, shape: &Shape) -> bool {
-        never_there(shape, &self.ends.to)
+        never_exists(shape, &self.ends.to)
     }
 }
 

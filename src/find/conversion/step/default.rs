@@ -10,7 +10,7 @@ use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::output_schema::with_value;
 use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::search::Wanted;
-use crate::find::conversion::shape_edit::{always_there, attach, declared, detach, literal, never_there};
+use crate::find::conversion::shape_edit::{always_exists, attach, declared, detach, literal, never_exists};
 use crate::model::schema::Shape;
 use crate::model::{FieldPath, PathStep};
 
@@ -67,7 +67,7 @@ impl StepKind for Default {
 
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
         let Default { path, value } = self;
-        if never_there(shape, path) {
+        if never_exists(shape, path) {
             return Ok(());
         }
         match declared(shape, path) {
@@ -143,8 +143,8 @@ impl StepKind for RemoveDefault {
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
         let RemoveDefault { path, value } = self;
         match declared(shape, path) {
-            None if never_there(shape, path) => Ok(()),
-            Some(child) if !child.nullable && (always_there(shape, path) || child.default.as_ref() == Some(value)) => Ok(()),
+            None if never_exists(shape, path) => Ok(()),
+            Some(child) if !child.nullable && (always_exists(shape, path) || child.default.as_ref() == Some(value)) => Ok(()),
             _ => lost(format!("a missing `{path}` would become {value}")),
         }
     }
@@ -175,7 +175,7 @@ pub(super) fn with_default(shape: &mut Shape, container: usize, path: &FieldPath
 
 /// Whether a field has a value whenever its parent exists, so that the default is never used.
 pub(super) fn always_present(shape: &Shape, path: &FieldPath) -> bool {
-    always_there(shape, path) && declared(shape, path).is_some_and(|child| !child.nullable)
+    always_exists(shape, path) && declared(shape, path).is_some_and(|child| !child.nullable)
 }
 
 /// Whether the step may fill in a value in objects valid in both versions, because the new one doesn't have the same default.
@@ -183,7 +183,7 @@ pub(super) fn fills_on_both(path: &FieldPath, value: &Value, old: &Shape, new: &
     let parent = path.parent().unwrap_or_default();
     let both = declared(old, &parent).is_some() && declared(new, &parent).is_some();
     let same = declared(new, path).is_some_and(|child| child.default.as_ref() == Some(value));
-    both && !same && !always_there(old, path) && !always_there(new, path)
+    both && !same && !always_exists(old, path) && !always_exists(new, path)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::rename_references::drop_references;
-use crate::find::conversion::shape_edit::{always_there, declared, detach, never_there};
+use crate::find::conversion::shape_edit::{always_exists, declared, detach, never_exists};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 
@@ -86,12 +86,12 @@ impl StepKind for Drop {
     /// Holds only if the field always has the value that the inverse writes.
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
         let (path, restore) = (&self.path, self.inverse.value());
-        if never_there(shape, path) {
+        if never_exists(shape, path) {
             return if restore.is_none() { Ok(()) } else { lost(format!("`{path}` would be added though it was never there")) };
         }
         let only = declared(shape, path).is_some_and(|child| {
             let single = child.enum_values.as_deref().is_some_and(|values| values.len() == 1 && values.first() == restore);
-            single && !child.nullable && (always_there(shape, path) || child.default.as_ref() == restore)
+            single && !child.nullable && (always_exists(shape, path) || child.default.as_ref() == restore)
         });
         if only { Ok(()) } else { lost(format!("the value of `{path}` is dropped")) }
     }
@@ -101,7 +101,7 @@ impl StepKind for Drop {
     }
 
     fn is_noop(&self, shape: &Shape) -> bool {
-        never_there(shape, &self.path)
+        never_exists(shape, &self.path)
     }
 
     fn drops_field(&self) -> bool {

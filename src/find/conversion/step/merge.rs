@@ -8,7 +8,7 @@ use crate::find::conversion::address::{NamePath, get, take};
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by, move_is_lossless};
 use crate::find::conversion::rename_references::drop_references;
-use crate::find::conversion::shape_edit::{always_below, attach, declared, detach_with_parents, never_there};
+use crate::find::conversion::shape_edit::{always_below, attach, declared, detach_with_parents, never_exists};
 use crate::model::FieldPath;
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
@@ -166,7 +166,7 @@ impl StepKind for Merge {
     }
 
     fn is_noop(&self, shape: &Shape) -> bool {
-        self.parts.iter().all(|part| never_there(shape, part))
+        self.parts.iter().all(|part| never_exists(shape, part))
     }
 
     fn replacements(&self) -> Vec<&FieldPath> {

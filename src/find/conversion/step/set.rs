@@ -9,7 +9,7 @@ use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::search::Wanted;
-use crate::find::conversion::shape_edit::{always_there, attach, declared, detach, literal, never_there};
+use crate::find::conversion::shape_edit::{always_exists, attach, declared, detach, literal, never_exists};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 
@@ -66,7 +66,7 @@ impl StepKind for Set {
     }
 
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
-        if never_there(shape, &self.path) { Ok(()) } else { lost(format!("`{}` may already have a value", self.path)) }
+        if never_exists(shape, &self.path) { Ok(()) } else { lost(format!("`{}` may already have a value", self.path)) }
     }
 
     fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
@@ -75,7 +75,7 @@ impl StepKind for Set {
 
     fn is_noop(&self, shape: &Shape) -> bool {
         let values = declared(shape, &self.path).and_then(|child| child.enum_values.as_deref());
-        values.is_some_and(|values| values == [self.value.clone()]) && always_there(shape, &self.path)
+        values.is_some_and(|values| values == [self.value.clone()]) && always_exists(shape, &self.path)
     }
 
     fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
@@ -85,7 +85,7 @@ impl StepKind for Set {
     fn acts_on_both(&self, old: &Shape, new: &Shape) -> bool {
         let parent = self.path.parent().unwrap_or_default();
         let both = declared(old, &parent).is_some() && declared(new, &parent).is_some();
-        both && !(always_there(new, &self.path) && declared(old, &self.path).is_none())
+        both && !(always_exists(new, &self.path) && declared(old, &self.path).is_none())
     }
 
     fn needs_parent(&self) -> bool {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::find::conversion::address::{NamePath, get_mut, take};
 use crate::find::conversion::lossless::{Obstacle, declared_or_absent, move_is_lossless, moves_nothing_back};
 use crate::find::conversion::rename_references::drop_references;
-use crate::find::conversion::shape_edit::{always_below, attach, declared, detach, detach_with_parents, never_there, prefix};
+use crate::find::conversion::shape_edit::{always_below, attach, declared, detach, detach_with_parents, never_exists, prefix};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 use crate::model::{FieldPath, PathStep};
@@ -75,13 +75,13 @@ pub(super) fn succeeds_if(
 ) -> Result<(), String> {
     let Ends { from, to } = ends;
     let child = declared(shape, from).filter(|child| !child.int_or_string);
-    let sure = never_there(shape, from) || (condition(child) && can_put(from, to, shape, conflict));
+    let sure = never_exists(shape, from) || (condition(child) && can_put(from, to, shape, conflict));
     if sure { Ok(()) } else { Err(MAY_FAIL.to_owned()) }
 }
 
 /// Whether a value can always be written to its target: the target is free, and all its parents are objects.
 pub(super) fn can_put(from: &FieldPath, to: &FieldPath, shape: &Shape, conflict: Conflict) -> bool {
-    let free = || conflict != Conflict::Error || never_there(shape, to);
+    let free = || conflict != Conflict::Error || never_exists(shape, to);
     let container = |node: &Shape| matches!(node.ty, Some(Type::Object | Type::Array));
     let reachable = || (1..to.steps().len()).all(|depth| declared(shape, &prefix(to, depth)).is_none_or(container));
     from == to || (free() && reachable())
@@ -89,7 +89,7 @@ pub(super) fn can_put(from: &FieldPath, to: &FieldPath, shape: &Shape, conflict:
 
 /// Whether a change does nothing: the value never exists, or it stays in place and the condition holds for its schema.
 pub(super) fn noop_if(ends: &Ends, shape: &Shape, condition: impl FnOnce(Option<&Shape>) -> bool) -> bool {
-    never_there(shape, &ends.from) || (ends.in_place() && condition(declared(shape, &ends.from)))
+    never_exists(shape, &ends.from) || (ends.in_place() && condition(declared(shape, &ends.from)))
 }
 
 /// The type of a value, if the schema allows only one.

@@ -39,7 +39,7 @@ struct Fitting<'r, 't> {
 }
 
 /// Whether a value of any type is assumed to have this form: that of the typed versions, or else an object.
-fn is_meant(form: Form, fates: &[FieldFate<'_>]) -> bool {
+fn is_assumed_form(form: Form, fates: &[FieldFate<'_>]) -> bool {
     let mut forms = fates.iter().filter_map(|fate| fate.declared()?.form()).peekable();
     (form == Form::Object && forms.peek().is_none()) || forms.any(|other| other == form)
 }
@@ -154,7 +154,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
             return Fitting { fates: Cow::Borrowed(fates), emptied: false };
         }
         let typed = |fate: &FieldFate<'t>| fate.declared().is_some_and(|here| here.form() == Some(form)) && fate.holds_fields();
-        let meant = is_meant(form, fates);
+        let meant = is_assumed_form(form, fates);
         // A key that one version only preserves is assumed to contain what another one declares, not an object in place of a
         // scalar.
         let hollow = fates.iter().any(|fate| matches!(fate, FieldFate::Emptied(_)));

@@ -36,7 +36,7 @@ impl Reader<'_> {
     }
 
     /// The same for a text that can't end here.
-    fn goes_on(&self, at: usize) -> Option<Continued> {
+    fn must_continue(&self, at: usize) -> Option<Continued> {
         self.continued(at).filter(|next| next.column > self.parent_column())
     }
 
@@ -142,7 +142,7 @@ impl Reader<'_> {
                 (run, from) = (at + 2, at + 2);
             } else {
                 self.copy(run, self.trimmed(run, at))?;
-                let next = self.goes_on(at)?;
+                let next = self.must_continue(at)?;
                 self.fold(next.breaks);
                 (run, from) = (next.at, next.at);
             }
@@ -164,13 +164,13 @@ impl Reader<'_> {
             run = match (byte, self.bytes.get(at + 1)) {
                 (b'\n', _) => {
                     self.copy(run, self.trimmed(run, at))?;
-                    let next = self.goes_on(at)?;
+                    let next = self.must_continue(at)?;
                     self.fold(next.breaks);
                     next.at
                 }
                 (_, Some(b'\n')) => {
                     self.copy(run, at)?;
-                    let next = self.goes_on(at + 1)?;
+                    let next = self.must_continue(at + 1)?;
                     self.push_breaks(next.breaks - 1);
                     next.at
                 }
