@@ -6,4 +6,3 @@ pub mod lint;
 mod maturity_marker;
 pub mod review_context;
 pub mod servers;
-pub mod vocabulary;

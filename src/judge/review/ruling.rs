@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use crate::find::conversion::coverage::Cover;
-use crate::find::vocabulary;
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, Values, fingerprint};
 use crate::judge::policy::Situation;
-use crate::judge::rule::{FactView, MatchingRule, Need, Rule};
+use crate::judge::rule::{Book, FactView, MatchingRule, Need, Rule};
 use crate::model::fact::{Aspect, Certainty, Effect, Fact, Mark, Subject, Word};
 use crate::model::kubernetes::{Feature, Minors};
 use crate::model::{Place, Priority};
@@ -40,7 +39,9 @@ pub(super) fn rule_all<'r>(facts: &'r [Fact], judgement: &Judgement<'r>, coverin
 }
 
 fn rule<'r>(fact: &'r Fact, judgement: &Judgement<'r>, covering: Option<&Covering<'_>>) -> Vec<Ruling<'r>> {
-    debug_assert!(vocabulary::is_listed(fact), "{} {} {} is emitted, but not listed", fact.subject, fact.aspect, fact.effect);
+    let kind = (fact.subject, fact.aspect, fact.effect);
+    // The built-in pages are the list of what finders may emit.
+    debug_assert!(Book::builtin().takes(kind) > 0, "no page in `rules/` matches {} {} {}", kind.0, kind.1, kind.2);
     let view = &FactView::new(fact, maturity(fact));
     let ruling = |taken: MatchingRule<'r>| {
         let rule = taken.rule;
