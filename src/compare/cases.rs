@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::model::fact::Aspect;
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{CountRange, Extra, Type};
@@ -64,7 +63,7 @@ impl<'s> CaseMaker<'s> {
         let witnesses = Witnesses::new(&lenient, self.root, self.api_version, self.kind, &budget);
         let (at, what, cause) = match check {
             Check::Required(name) => (path.key(name), What::Absent, Cause::Refusal),
-            Check::Keyword(kind) => (path.clone(), What::Sent, Cause::Here(aspect(*kind)?)),
+            Check::Keyword(kind) => (path.clone(), What::Sent, Cause::Here(super::condition_of(*kind)?)),
             Check::Rule(number) => (path.clone(), What::Sent, Cause::Rule(&self.root.at(path.steps())?.rules.get(*number)?.rule)),
         };
         let transition = matches!(cause, Cause::Rule(rule) if crate::cel::normalise::is_transition(rule));
@@ -116,7 +115,7 @@ impl<'s> CaseMaker<'s> {
             Check::Rule(_) => return None,
             Check::Keyword(kind) => {
                 let free = Shape::any(node.at);
-                super::restore(node, &free, aspect(*kind)?);
+                super::restore(node, &free, super::condition_of(*kind)?);
             }
         }
         Some(root)
@@ -131,28 +130,6 @@ impl<'s> CaseMaker<'s> {
         super::witness::write_whole_numbers(&mut object);
         object
     }
-}
-
-fn aspect(kind: Kind) -> Option<Aspect> {
-    Some(match kind {
-        Kind::Enum => Aspect::Enum,
-        Kind::Pattern => Aspect::Pattern,
-        Kind::Format => Aspect::Format,
-        Kind::MinLength => Aspect::MinLength,
-        Kind::MaxLength => Aspect::MaxLength,
-        Kind::Minimum => Aspect::Minimum,
-        Kind::Maximum => Aspect::Maximum,
-        Kind::MultipleOf => Aspect::MultipleOf,
-        Kind::MinItems => Aspect::MinItems,
-        Kind::MaxItems => Aspect::MaxItems,
-        Kind::MinProperties => Aspect::MinProperties,
-        Kind::MaxProperties => Aspect::MaxProperties,
-        Kind::AnyOf => Aspect::AnyOf,
-        Kind::OneOf => Aspect::OneOf,
-        Kind::AllOf => Aspect::AllOf,
-        Kind::Not => Aspect::Not,
-        _ => return None,
-    })
 }
 
 /// The recursion is limited by the depth of the shape.

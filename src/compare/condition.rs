@@ -4,42 +4,57 @@
 
 use crate::model::fact::Aspect;
 use crate::model::schema::{Keyword, Shape};
+use crate::server::object::Kind;
 
-/// Each condition, with the keywords that express it.
-pub(crate) const CONDITIONS: &[(Aspect, &[Keyword])] = &[
-    (Aspect::Type, &[Keyword::Type, Keyword::IntOrString]),
-    (Aspect::Enum, &[Keyword::Enum]),
-    (Aspect::Minimum, &[Keyword::Minimum, Keyword::ExclusiveMinimum]),
-    (Aspect::Maximum, &[Keyword::Maximum, Keyword::ExclusiveMaximum]),
-    (Aspect::MultipleOf, &[Keyword::MultipleOf]),
-    (Aspect::MinLength, &[Keyword::MinLength]),
-    (Aspect::MaxLength, &[Keyword::MaxLength]),
-    (Aspect::Pattern, &[Keyword::Pattern]),
-    (Aspect::Format, &[Keyword::Format]),
-    (Aspect::MinItems, &[Keyword::MinItems]),
-    (Aspect::MaxItems, &[Keyword::MaxItems]),
-    (Aspect::UniqueItems, &[Keyword::UniqueItems]),
-    (Aspect::MinProperties, &[Keyword::MinProperties]),
-    (Aspect::MaxProperties, &[Keyword::MaxProperties]),
-    (Aspect::AllOf, &[Keyword::AllOf]),
-    (Aspect::AnyOf, &[Keyword::AnyOf]),
-    (Aspect::OneOf, &[Keyword::OneOf]),
-    (Aspect::Not, &[Keyword::Not]),
+/// Each condition with the keywords that write it, and with the errors in which it shows: its own first.
+pub(crate) const CONDITIONS: &[(Aspect, &[Keyword], &[Kind])] = &[
+    (Aspect::Type, &[Keyword::Type, Keyword::IntOrString], &[Kind::Type]),
+    (Aspect::Enum, &[Keyword::Enum], &[Kind::Enum]),
+    (Aspect::Pattern, &[Keyword::Pattern], &[Kind::Pattern]),
+    (Aspect::Format, &[Keyword::Format], &[Kind::Format, Kind::Range]),
+    (Aspect::MinLength, &[Keyword::MinLength], &[Kind::MinLength]),
+    (Aspect::MaxLength, &[Keyword::MaxLength], &[Kind::MaxLength]),
+    (Aspect::Minimum, &[Keyword::Minimum, Keyword::ExclusiveMinimum], &[Kind::Minimum, Kind::Range]),
+    (Aspect::Maximum, &[Keyword::Maximum, Keyword::ExclusiveMaximum], &[Kind::Maximum, Kind::Range]),
+    (Aspect::MultipleOf, &[Keyword::MultipleOf], &[Kind::MultipleOf]),
+    (Aspect::MinItems, &[Keyword::MinItems], &[Kind::MinItems]),
+    (Aspect::MaxItems, &[Keyword::MaxItems], &[Kind::MaxItems]),
+    (Aspect::UniqueItems, &[Keyword::UniqueItems], &[Kind::UniqueItems]),
+    (Aspect::MinProperties, &[Keyword::MinProperties], &[Kind::MinProperties]),
+    (Aspect::MaxProperties, &[Keyword::MaxProperties], &[Kind::MaxProperties]),
+    (Aspect::AnyOf, &[Keyword::AnyOf], &[Kind::AnyOf]),
+    (Aspect::OneOf, &[Keyword::OneOf], &[Kind::OneOf]),
+    (Aspect::AllOf, &[Keyword::AllOf], &[Kind::AllOf]),
+    (Aspect::Not, &[Keyword::Not], &[Kind::Not]),
 ];
 
 /// Keywords of [`CONDITIONS`], all of them.
 pub(crate) fn condition_keywords() -> impl Iterator<Item = Keyword> {
-    CONDITIONS.iter().flat_map(|(_, words)| words.iter().copied())
+    CONDITIONS.iter().flat_map(|(_, words, _)| words.iter().copied())
 }
 
-/// Restores one condition of a node to its old state.
-pub(crate) fn restore(node: &mut Shape, was: &Shape, condition: Aspect) {
+/// The condition that an error shows.
+pub(crate) fn condition_of(kind: Kind) -> Option<Aspect> {
+    CONDITIONS.iter().find(|(_, _, kinds)| kinds.first() == Some(&kind)).map(|(aspect, ..)| *aspect)
+}
+
+/// The errors in which a condition shows.
+pub(crate) fn errors_of(condition: Aspect) -> &'static [Kind] {
+    row(condition).map_or(&[], |(_, _, kinds)| kinds)
+}
+
+fn row(condition: Aspect) -> Option<&'static (Aspect, &'static [Keyword], &'static [Kind])> {
     let written = match condition {
         Aspect::ExclusiveMinimum => Aspect::Minimum,
         Aspect::ExclusiveMaximum => Aspect::Maximum,
         other => other,
     };
-    let words = CONDITIONS.iter().filter(|(aspect, _)| *aspect == written).flat_map(|(_, words)| *words);
+    CONDITIONS.iter().find(|(aspect, ..)| *aspect == written)
+}
+
+/// Puts one condition of a node back to what it was.
+pub(crate) fn restore(node: &mut Shape, was: &Shape, condition: Aspect) {
+    let words = row(condition).into_iter().flat_map(|(_, words, _)| *words);
     words.for_each(|&word| restore_keyword(node, was, word));
 }
 

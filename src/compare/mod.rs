@@ -27,7 +27,7 @@ use serde_json::Value;
 pub use crate::model::relation::{Comparison, Relation};
 pub use budget::Budget;
 pub(crate) use cases::CaseMaker;
-pub(crate) use condition::{CONDITIONS, condition_keywords, constrained_by, restore};
+pub(crate) use condition::{CONDITIONS, condition_keywords, condition_of, constrained_by, errors_of, restore};
 #[cfg(test)]
 pub(crate) use generate::smallest;
 pub use generate::{around, embed, filled};

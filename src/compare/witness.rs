@@ -16,7 +16,7 @@ use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, PathStep};
 use crate::server::object::{Compiled, FieldError, Kind, ObjectPath, Response};
 
-use super::condition::restore;
+use super::condition::{errors_of, restore};
 use super::generate::BodyMaker;
 use super::sampling::Sampler;
 use super::solver::{Difference, Formula, Goal, Pin, PinTarget, Preference, ReadBy, SideView, Solver, Term, TermLiteral};
@@ -561,28 +561,9 @@ fn refuses(new: &Response, path: &FieldPath, cause: Cause<'_>) -> bool {
     match cause {
         Cause::Rule(text) => new.errors.iter().all(|error| error.rule.as_deref() == Some(text)),
         Cause::Here(keyword) => {
-            new.errors.iter().any(|error| kinds(keyword).contains(&error.kind) && path.starts_with(&error.path.general()))
+            new.errors.iter().any(|error| errors_of(keyword).contains(&error.kind) && path.starts_with(&error.path.general()))
         }
         Cause::Near | Cause::Refusal | Cause::Lost => false,
-    }
-}
-
-/// The errors that a keyword causes.
-fn kinds(keyword: Aspect) -> &'static [Kind] {
-    match keyword {
-        Aspect::Enum => &[Kind::Enum],
-        Aspect::Minimum | Aspect::ExclusiveMinimum => &[Kind::Minimum, Kind::Range],
-        Aspect::Maximum | Aspect::ExclusiveMaximum => &[Kind::Maximum, Kind::Range],
-        Aspect::MultipleOf => &[Kind::MultipleOf],
-        Aspect::MinLength => &[Kind::MinLength],
-        Aspect::MaxLength => &[Kind::MaxLength],
-        Aspect::Pattern => &[Kind::Pattern],
-        Aspect::Format => &[Kind::Format, Kind::Range],
-        Aspect::MinItems => &[Kind::MinItems],
-        Aspect::MaxItems => &[Kind::MaxItems],
-        Aspect::MinProperties => &[Kind::MinProperties],
-        Aspect::MaxProperties => &[Kind::MaxProperties],
-        _ => &[],
     }
 }
 
@@ -605,7 +586,7 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -
     if !new.errors.is_empty() {
         // The error closest to the path describes it best.
         let close = new.errors.iter().filter(shows);
-        let asked = |error: &FieldError| matches!(cause, Cause::Here(keyword) if kinds(keyword).contains(&error.kind));
+        let asked = |error: &FieldError| matches!(cause, Cause::Here(keyword) if errors_of(keyword).contains(&error.kind));
         let closest = close.max_by_key(|error| (asked(error), error.path.general().steps().len().min(path.steps().len() + 1)));
         let lost = |error: &FieldError| {
             let dropped = new.pruned.iter().find(|pruned| cause == Cause::Near && concerns(&pruned.general(), path))?;

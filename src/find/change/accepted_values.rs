@@ -33,8 +33,8 @@ impl<'a> ChangeWalk<'a> {
     pub(super) fn accepted<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         let comparison = NodeComparison::of(pair, self.demanded_by_scale(pair));
         let moved = changes.has_any(COMPOSITIONS);
-        let differ = CONDITIONS.iter().filter(|(aspect, words)| (moved || changes.has_any(words)) && comparison.differs(*aspect));
-        let differ: Vec<(Aspect, &'static [Keyword])> = differ.copied().collect();
+        let differ = CONDITIONS.iter().filter(|(aspect, words, _)| (moved || changes.has_any(words)) && comparison.differs(*aspect));
+        let differ: Vec<(Aspect, &'static [Keyword])> = differ.map(|(aspect, words, _)| (*aspect, *words)).collect();
         let (whole, relations) = comparison.judge(differ.iter().map(|(aspect, _)| *aspect).collect());
         let parts = differ.into_iter().zip(relations).map(|((aspect, words), relation)| Part { aspect, words, relation });
         let parts: Vec<Part> = parts.filter(|part| part.relation != Relation::Equal).collect();
@@ -56,7 +56,7 @@ impl<'a> ChangeWalk<'a> {
         // A change of the accepted types is a fact, whatever else is refused.
         let retyped = parts.iter().any(|part| part.aspect == Aspect::Type);
         if let Some(relation) = unexplained.filter(|relation| !retyped || relation.narrows()) {
-            let change = CONDITIONS.iter().find_map(|(_, words)| changes.first(words));
+            let change = CONDITIONS.iter().find_map(|(_, words, _)| changes.first(words));
             let fact = self.keyword_fact(pair, Aspect::Accepted, relation.effect(), change.and_then(|c| c.old), change.and_then(|c| c.new));
             let fact = with_audience(fact, relation).ratchet(self.ratchet(true));
             let lost = whole.lost.clone().filter(|_| relation.narrows());

@@ -48,7 +48,7 @@ impl ChangeWalk<'_> {
     /// Reports keywords that changed without any effect, and unknown keys.
     pub(super) fn remaining_keywords<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         for change in changes.unreported() {
-            let aspect = aspect(change.word);
+            let aspect = change.word.aspect();
             // The server rejects these, so their meaning is undefined.
             let effect = if aspect == Aspect::Structure { Effect::Undecided } else { Effect::Rewritten };
             let mut fact = self
@@ -97,50 +97,4 @@ fn deprecation_notice(description: &str) -> String {
     // From the start of the line or sentence that contains the word.
     let start = description.get(..at).and_then(|before| before.rfind(['.', '\n'])).map_or(0, |dot| dot + 1);
     value_text::cut(description.get(start..).unwrap_or(description).trim(), 120)
-}
-
-fn aspect(word: Keyword) -> Aspect {
-    match word {
-        Keyword::Type => Aspect::Type,
-        Keyword::IntOrString => Aspect::IntOrString,
-        Keyword::Nullable => Aspect::Nullable,
-        Keyword::Enum => Aspect::Enum,
-        Keyword::Minimum => Aspect::Minimum,
-        Keyword::Maximum => Aspect::Maximum,
-        Keyword::ExclusiveMinimum => Aspect::ExclusiveMinimum,
-        Keyword::ExclusiveMaximum => Aspect::ExclusiveMaximum,
-        Keyword::MultipleOf => Aspect::MultipleOf,
-        Keyword::MinLength => Aspect::MinLength,
-        Keyword::MaxLength => Aspect::MaxLength,
-        Keyword::Pattern => Aspect::Pattern,
-        Keyword::Format => Aspect::Format,
-        Keyword::MinItems => Aspect::MinItems,
-        Keyword::MaxItems => Aspect::MaxItems,
-        Keyword::UniqueItems => Aspect::UniqueItems,
-        Keyword::MinProperties => Aspect::MinProperties,
-        Keyword::MaxProperties => Aspect::MaxProperties,
-        Keyword::Default => Aspect::Default,
-        Keyword::Required => Aspect::Required,
-        Keyword::Properties => Aspect::Properties,
-        Keyword::Items => Aspect::Items,
-        Keyword::AdditionalProperties => Aspect::AdditionalProperties,
-        Keyword::PreserveUnknownFields => Aspect::PreserveUnknown,
-        Keyword::EmbeddedResource => Aspect::EmbeddedResource,
-        Keyword::ListType => Aspect::ListType,
-        Keyword::ListMapKeys => Aspect::MapKeys,
-        Keyword::MapType => Aspect::MapType,
-        Keyword::Validations => Aspect::CelRule,
-        Keyword::AllOf => Aspect::AllOf,
-        Keyword::AnyOf => Aspect::AnyOf,
-        Keyword::OneOf => Aspect::OneOf,
-        Keyword::Not => Aspect::Not,
-        Keyword::Description | Keyword::Title | Keyword::ExternalDocs | Keyword::Example => Aspect::Annotation,
-        Keyword::Id
-        | Keyword::SchemaUri
-        | Keyword::Ref
-        | Keyword::PatternProperties
-        | Keyword::Dependencies
-        | Keyword::AdditionalItems
-        | Keyword::Definitions => Aspect::Structure,
-    }
 }

@@ -2,15 +2,13 @@
 
 use std::cell::LazyCell;
 
-use crate::compare::{Budget, CONDITIONS, Cause, Sample, Trial, What, Witnesses};
+use crate::compare::{Budget, CONDITIONS, Cause, Sample, Trial, What, Witnesses, errors_of, is_oversized};
 use crate::input::yaml::Node;
 use crate::model::PathStep;
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Ratchet, Witness, Word};
 use crate::model::relation::Search;
 use crate::model::schema::{Schema, Shape};
 use crate::server::object::{Scale, without_empty_metadata};
-
-use crate::compare::is_oversized;
 
 /// How many facts of one version get an object; more would only repeat the same.
 const SHOWN: usize = 400;
@@ -181,7 +179,7 @@ fn is_transition_on_new_fields(fact: &Fact) -> bool {
 fn widens(fact: &Fact) -> bool {
     let aspect = match fact.aspect {
         Aspect::CelRule | Aspect::Required | Aspect::Accepted => true,
-        aspect => aspect != Aspect::Type && CONDITIONS.iter().any(|(known, _)| *known == aspect),
+        aspect => aspect != Aspect::Type && CONDITIONS.iter().any(|(known, ..)| *known == aspect),
     };
     aspect
         && fact.to.is_none()
@@ -370,20 +368,8 @@ fn cause(fact: &Fact) -> Cause<'static> {
     match fact.aspect {
         Aspect::AllOf | Aspect::AnyOf | Aspect::OneOf | Aspect::Not | Aspect::Accepted => Cause::Refusal,
         Aspect::Presence | Aspect::PreserveUnknown | Aspect::AdditionalProperties if gone => Cause::Lost,
-        Aspect::Enum
-        | Aspect::Minimum
-        | Aspect::Maximum
-        | Aspect::ExclusiveMinimum
-        | Aspect::ExclusiveMaximum
-        | Aspect::MultipleOf
-        | Aspect::MinLength
-        | Aspect::MaxLength
-        | Aspect::Pattern
-        | Aspect::Format
-        | Aspect::MinItems
-        | Aspect::MaxItems
-        | Aspect::MinProperties
-        | Aspect::MaxProperties => Cause::Here(fact.aspect),
+        Aspect::Type | Aspect::UniqueItems => Cause::Near,
+        aspect if !errors_of(aspect).is_empty() => Cause::Here(aspect),
         _ => Cause::Near,
     }
 }

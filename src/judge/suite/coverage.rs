@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::compare::{condition_keywords, errors_of};
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::model::{Bundle, Crd, FieldPath, Place, Version};
-use crate::server::object::{Check, Kind, Seen};
+use crate::server::object::{Check, Seen};
 
 /// The checks that passed and failed, by CRD and version of a bundle.
 #[derive(Debug, Default)]
@@ -140,26 +141,6 @@ impl Constraint {
     }
 }
 
-/// The keywords whose checks are counted.
-const KEYWORDS: &[(Kind, Keyword)] = &[
-    (Kind::Enum, Keyword::Enum),
-    (Kind::Pattern, Keyword::Pattern),
-    (Kind::Format, Keyword::Format),
-    (Kind::MinLength, Keyword::MinLength),
-    (Kind::MaxLength, Keyword::MaxLength),
-    (Kind::Minimum, Keyword::Minimum),
-    (Kind::Maximum, Keyword::Maximum),
-    (Kind::MultipleOf, Keyword::MultipleOf),
-    (Kind::MinItems, Keyword::MinItems),
-    (Kind::MaxItems, Keyword::MaxItems),
-    (Kind::MinProperties, Keyword::MinProperties),
-    (Kind::MaxProperties, Keyword::MaxProperties),
-    (Kind::AnyOf, Keyword::AnyOf),
-    (Kind::OneOf, Keyword::OneOf),
-    (Kind::AllOf, Keyword::AllOf),
-    (Kind::Not, Keyword::Not),
-];
-
 /// The constraints of a version, in the order of its fields. Constraints that can't be violated are omitted: a required field with
 /// a default, a minimum length of 0.
 pub(crate) fn constraints(crd: &Crd<'_>, version: &Version<'_>) -> Vec<Constraint> {
@@ -179,8 +160,8 @@ fn collect(shape: &Shape, path: &FieldPath, found: &mut Vec<Constraint>) {
     let mut add = |check: Check, text: String, transition: bool| {
         found.push(Constraint { path: path.clone(), check, text, transition, place: None });
     };
-    for (kind, keyword) in KEYWORDS {
-        if let Some(value) = written(shape, *keyword) {
+    for keyword in condition_keywords() {
+        if let (Some(value), Some(kind)) = (written(shape, keyword), errors_of(keyword.aspect()).first()) {
             let text = if value.is_empty() { keyword.name().to_owned() } else { format!("{}: {value}", keyword.name()) };
             add(Check::Keyword(*kind), text, false);
         }
@@ -231,7 +212,7 @@ fn written(shape: &Shape, keyword: Keyword) -> Option<String> {
 fn place_of(schema: &Schema<'_>, check: &Check) -> Option<crate::input::yaml::Span> {
     match check {
         Check::Keyword(kind) => {
-            let keyword = KEYWORDS.iter().find(|(own, _)| own == kind)?.1;
+            let keyword = condition_keywords().find(|word| errors_of(word.aspect()).first() == Some(kind))?;
             schema.entry(keyword).map(|entry| entry.key.span())
         }
         Check::Required(name) => {

@@ -3,29 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// Keywords that are kept only if both schemas agree on them.
-const CONDITIONS: &[&str] = &[
-    "pattern",
-    "format",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minProperties",
-    "maxProperties",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "default",
-    "x-kubernetes-validations",
-];
+use crate::compare::condition_keywords;
+use crate::model::schema::Keyword;
 
 /// Builds a schema that accepts and keeps whatever either schema accepts and keeps, as far as a single schema can.
 pub(super) fn relaxed(old: &Value, new: &Value) -> Value {
@@ -37,9 +16,11 @@ pub(super) fn relaxed(old: &Value, new: &Value) -> Value {
     if let Some(scalar) = of_both_types(before, after) {
         return scalar;
     }
-    for keyword in CONDITIONS {
-        if before.get(*keyword) != after.get(*keyword) {
-            schema.remove(*keyword);
+    // What both schemas don't agree on is left out; types were settled above, and enums follow.
+    let settled = [Keyword::Type, Keyword::IntOrString, Keyword::Enum];
+    for keyword in condition_keywords().chain([Keyword::Default, Keyword::Validations]).filter(|word| !settled.contains(word)) {
+        if before.get(keyword.name()) != after.get(keyword.name()) {
+            schema.remove(keyword.name());
         }
     }
     match (before.get("enum").and_then(Value::as_array), after.get("enum").and_then(Value::as_array)) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::compare::{Role, completed};
+use crate::compare::{Role, completed, condition_keywords};
 use crate::model::fact::{Affected, Aspect, Effect, Mark, Subject, Word};
 use crate::model::schema::{Keyword, Shape};
 use crate::model::{FieldPath, PathStep};
@@ -10,30 +10,6 @@ use crate::model::{FieldPath, PathStep};
 use super::field_fate::{Declared, FieldFate};
 use super::walk::VersionLossWalk;
 use super::{accept, anchor, list};
-
-/// Keywords that decide which values a node accepts, except those with their own aspect.
-const CONSTRAINTS: &[Keyword] = &[
-    Keyword::Type,
-    Keyword::Enum,
-    Keyword::Format,
-    Keyword::Pattern,
-    Keyword::Minimum,
-    Keyword::Maximum,
-    Keyword::ExclusiveMinimum,
-    Keyword::ExclusiveMaximum,
-    Keyword::MultipleOf,
-    Keyword::MinLength,
-    Keyword::MaxLength,
-    Keyword::MinItems,
-    Keyword::MaxItems,
-    Keyword::MinProperties,
-    Keyword::MaxProperties,
-    Keyword::AllOf,
-    Keyword::AnyOf,
-    Keyword::OneOf,
-    Keyword::Not,
-    Keyword::Validations,
-];
 
 /// Describes one aspect of a version, in words that are compared and shown.
 type Describe<'s, 't> = &'s dyn Fn(&Declared<'t>) -> String;
@@ -108,7 +84,8 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
         };
         // Different words may mean the same, which is checked only if they differ.
         let differing = self.passed(fates).skip(1).find_map(|(other, here)| {
-            let words: Vec<&str> = CONSTRAINTS.iter().filter(|&&word| !same(here, word)).map(|word| word.name()).collect();
+            let words = condition_keywords().chain([Keyword::Validations]).filter(|&word| !same(here, word));
+            let words: Vec<&str> = words.map(Keyword::name).collect();
             let evidence = if words.is_empty() { None } else { accept::difference(&first.schema, &here.schema, role, &self.budget) };
             Some((other, words, evidence?))
         });
