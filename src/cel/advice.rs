@@ -98,14 +98,10 @@ fn candidates(site: &Site<'_>, rule: &str) -> Vec<Candidate> {
     for (relative, keyword) in below {
         let text = plain(&relative);
         if fields.iter().any(|field| field.starts_with(&text) || text.starts_with(field.as_str())) && out.len() < MAX_CANDIDATES {
-            out.push(Candidate { path: joined(&site.path, &relative), keyword });
+            out.push(Candidate { path: site.path.join(relative.steps()), keyword });
         }
     }
     out
-}
-
-fn joined(base: &FieldPath, relative: &FieldPath) -> FieldPath {
-    relative.steps().iter().fold(base.clone(), |path, step| path.child(step.clone()))
 }
 
 fn unbounded(decl: &Decl, path: FieldPath, out: &mut Vec<(FieldPath, &'static str)>) {

@@ -9,7 +9,7 @@ use crate::model::relation::Search;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{CountRange, Extra, Type};
 use crate::model::{FieldPath, fact::Witness};
-use crate::server::object::{Check, Kind};
+use crate::server::object::{Check, FieldErrorKind};
 
 use super::generate::BodyMaker;
 use super::solver::{Pin, PinTarget, Preference};
@@ -151,25 +151,25 @@ fn breaking(node: &Shape, check: &Check) -> Vec<Value> {
     let Check::Keyword(kind) = check else { return Vec::new() };
     let text = |length: u64| Value::from("a".repeat(usize::try_from(length.min(MAX_TEXT)).unwrap_or_default()));
     match kind {
-        Kind::MinLength => vec![text(node.length.min.saturating_sub(1))],
-        Kind::MaxLength => node.length.max.map(|max| text(max.saturating_add(1))).into_iter().collect(),
-        Kind::Pattern => vec![Value::from("!"), Value::from(""), Value::from(" "), Value::from("a")],
-        Kind::Format | Kind::Enum => vec![Value::from("?"), Value::from(-7)],
-        Kind::Minimum => node.bounds.minimum.map(|bound| Value::from(bound as i64 - 1)).into_iter().collect(),
-        Kind::Maximum => node.bounds.maximum.map(|bound| Value::from(bound as i64 + 1)).into_iter().collect(),
-        Kind::MinItems => vec![Value::Array(Vec::new())],
-        Kind::MaxItems => {
+        FieldErrorKind::MinLength => vec![text(node.length.min.saturating_sub(1))],
+        FieldErrorKind::MaxLength => node.length.max.map(|max| text(max.saturating_add(1))).into_iter().collect(),
+        FieldErrorKind::Pattern => vec![Value::from("!"), Value::from(""), Value::from(" "), Value::from("a")],
+        FieldErrorKind::Format | FieldErrorKind::Enum => vec![Value::from("?"), Value::from(-7)],
+        FieldErrorKind::Minimum => node.bounds.minimum.map(|bound| Value::from(bound as i64 - 1)).into_iter().collect(),
+        FieldErrorKind::Maximum => node.bounds.maximum.map(|bound| Value::from(bound as i64 + 1)).into_iter().collect(),
+        FieldErrorKind::MinItems => vec![Value::Array(Vec::new())],
+        FieldErrorKind::MaxItems => {
             let item = node.items.as_deref().map_or(Value::Null, plain);
             beyond(node.item_count).map(|count| Value::Array(vec![item; count])).into_iter().collect()
         }
-        Kind::MinProperties => vec![Value::Object(serde_json::Map::new())],
-        Kind::MaxProperties => {
+        FieldErrorKind::MinProperties => vec![Value::Object(serde_json::Map::new())],
+        FieldErrorKind::MaxProperties => {
             let value = if let Extra::Values(values) = &node.extra { plain(values) } else { Value::Null };
             let object = |count| (0..count).map(|number| (format!("key{number}"), value.clone())).collect::<serde_json::Map<_, _>>();
             beyond(node.property_count).map(|count| Value::Object(object(count))).into_iter().collect()
         }
         // For example, a field that accepts integers and strings.
-        Kind::AnyOf | Kind::OneOf => vec![Value::from(true)],
+        FieldErrorKind::AnyOf | FieldErrorKind::OneOf => vec![Value::from(true)],
         _ => Vec::new(),
     }
 }

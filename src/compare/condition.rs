@@ -4,28 +4,28 @@
 
 use crate::model::fact::Aspect;
 use crate::model::schema::{Keyword, Shape};
-use crate::server::object::Kind;
+use crate::server::object::FieldErrorKind;
 
 /// Each condition with the keywords that write it, and with the errors in which it shows: its own first.
-pub(crate) const CONDITIONS: &[(Aspect, &[Keyword], &[Kind])] = &[
-    (Aspect::Type, &[Keyword::Type, Keyword::IntOrString], &[Kind::Type]),
-    (Aspect::Enum, &[Keyword::Enum], &[Kind::Enum]),
-    (Aspect::Pattern, &[Keyword::Pattern], &[Kind::Pattern]),
-    (Aspect::Format, &[Keyword::Format], &[Kind::Format, Kind::Range]),
-    (Aspect::MinLength, &[Keyword::MinLength], &[Kind::MinLength]),
-    (Aspect::MaxLength, &[Keyword::MaxLength], &[Kind::MaxLength]),
-    (Aspect::Minimum, &[Keyword::Minimum, Keyword::ExclusiveMinimum], &[Kind::Minimum, Kind::Range]),
-    (Aspect::Maximum, &[Keyword::Maximum, Keyword::ExclusiveMaximum], &[Kind::Maximum, Kind::Range]),
-    (Aspect::MultipleOf, &[Keyword::MultipleOf], &[Kind::MultipleOf]),
-    (Aspect::MinItems, &[Keyword::MinItems], &[Kind::MinItems]),
-    (Aspect::MaxItems, &[Keyword::MaxItems], &[Kind::MaxItems]),
-    (Aspect::UniqueItems, &[Keyword::UniqueItems], &[Kind::UniqueItems]),
-    (Aspect::MinProperties, &[Keyword::MinProperties], &[Kind::MinProperties]),
-    (Aspect::MaxProperties, &[Keyword::MaxProperties], &[Kind::MaxProperties]),
-    (Aspect::AnyOf, &[Keyword::AnyOf], &[Kind::AnyOf]),
-    (Aspect::OneOf, &[Keyword::OneOf], &[Kind::OneOf]),
-    (Aspect::AllOf, &[Keyword::AllOf], &[Kind::AllOf]),
-    (Aspect::Not, &[Keyword::Not], &[Kind::Not]),
+pub(crate) const CONDITIONS: &[(Aspect, &[Keyword], &[FieldErrorKind])] = &[
+    (Aspect::Type, &[Keyword::Type, Keyword::IntOrString], &[FieldErrorKind::Type]),
+    (Aspect::Enum, &[Keyword::Enum], &[FieldErrorKind::Enum]),
+    (Aspect::Pattern, &[Keyword::Pattern], &[FieldErrorKind::Pattern]),
+    (Aspect::Format, &[Keyword::Format], &[FieldErrorKind::Format, FieldErrorKind::Range]),
+    (Aspect::MinLength, &[Keyword::MinLength], &[FieldErrorKind::MinLength]),
+    (Aspect::MaxLength, &[Keyword::MaxLength], &[FieldErrorKind::MaxLength]),
+    (Aspect::Minimum, &[Keyword::Minimum, Keyword::ExclusiveMinimum], &[FieldErrorKind::Minimum, FieldErrorKind::Range]),
+    (Aspect::Maximum, &[Keyword::Maximum, Keyword::ExclusiveMaximum], &[FieldErrorKind::Maximum, FieldErrorKind::Range]),
+    (Aspect::MultipleOf, &[Keyword::MultipleOf], &[FieldErrorKind::MultipleOf]),
+    (Aspect::MinItems, &[Keyword::MinItems], &[FieldErrorKind::MinItems]),
+    (Aspect::MaxItems, &[Keyword::MaxItems], &[FieldErrorKind::MaxItems]),
+    (Aspect::UniqueItems, &[Keyword::UniqueItems], &[FieldErrorKind::UniqueItems]),
+    (Aspect::MinProperties, &[Keyword::MinProperties], &[FieldErrorKind::MinProperties]),
+    (Aspect::MaxProperties, &[Keyword::MaxProperties], &[FieldErrorKind::MaxProperties]),
+    (Aspect::AnyOf, &[Keyword::AnyOf], &[FieldErrorKind::AnyOf]),
+    (Aspect::OneOf, &[Keyword::OneOf], &[FieldErrorKind::OneOf]),
+    (Aspect::AllOf, &[Keyword::AllOf], &[FieldErrorKind::AllOf]),
+    (Aspect::Not, &[Keyword::Not], &[FieldErrorKind::Not]),
 ];
 
 /// Keywords of [`CONDITIONS`], all of them.
@@ -34,16 +34,16 @@ pub(crate) fn condition_keywords() -> impl Iterator<Item = Keyword> {
 }
 
 /// The condition that an error shows.
-pub(crate) fn condition_of(kind: Kind) -> Option<Aspect> {
+pub(crate) fn condition_of(kind: FieldErrorKind) -> Option<Aspect> {
     CONDITIONS.iter().find(|(_, _, kinds)| kinds.first() == Some(&kind)).map(|(aspect, ..)| *aspect)
 }
 
 /// The errors in which a condition shows.
-pub(crate) fn errors_of(condition: Aspect) -> &'static [Kind] {
+pub(crate) fn errors_of(condition: Aspect) -> &'static [FieldErrorKind] {
     row(condition).map_or(&[], |(_, _, kinds)| kinds)
 }
 
-fn row(condition: Aspect) -> Option<&'static (Aspect, &'static [Keyword], &'static [Kind])> {
+fn row(condition: Aspect) -> Option<&'static (Aspect, &'static [Keyword], &'static [FieldErrorKind])> {
     let written = match condition {
         Aspect::ExclusiveMinimum => Aspect::Minimum,
         Aspect::ExclusiveMaximum => Aspect::Maximum,

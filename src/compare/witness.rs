@@ -14,7 +14,7 @@ use crate::model::relation::{Search, UndecidedReason};
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, PathStep};
-use crate::server::object::{Compiled, FieldError, Kind, ObjectPath, Response};
+use crate::server::object::{Compiled, FieldError, FieldErrorKind, ObjectPath, Response, differences};
 
 use super::condition::{errors_of, restore};
 use super::generate::BodyMaker;
@@ -577,7 +577,7 @@ fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
 fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -> Option<(Outcome, String)> {
     let shows = |error: &&FieldError| match cause {
         // It follows from the other errors.
-        _ if error.kind == Kind::Unchecked => false,
+        _ if error.kind == FieldErrorKind::Unchecked => false,
         Cause::Near | Cause::Refusal => concerns(&error.path.general(), path),
         Cause::Lost => false,
         Cause::Here(_) => path.starts_with(&error.path.general()),
@@ -594,7 +594,7 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -
         };
         let because = match closest {
             Some(error) => format!("{}: {}", error.field, error.message),
-            None => new.errors.iter().find(|error| error.kind != Kind::Unchecked).and_then(lost)?,
+            None => new.errors.iter().find(|error| error.kind != FieldErrorKind::Unchecked).and_then(lost)?,
         };
         return Some((Outcome::Rejected, because));
     }
@@ -606,35 +606,9 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -
     if cause != Cause::Near {
         return None;
     }
-    let (at, was, is) = difference(&old.stored, &new.stored, &FieldPath::root(), String::new(), path)?;
-    Some((Outcome::Changed, format!("{at} is stored as {is}, and was stored as {was}")))
-}
-
-/// The first place where two values differ and that concerns the path.
-fn difference(old: &Value, new: &Value, at: &FieldPath, shown_at: String, path: &FieldPath) -> Option<(String, String, String)> {
-    let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
-    let shown_pair =
-        |x: Option<&Value>, y: Option<&Value>, at: &FieldPath, shown_at: String| concerns(at, path).then(|| (shown_at, shown(x), shown(y)));
-    match (old, new) {
-        (Value::Object(a), Value::Object(b)) => {
-            let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
-            keys.into_iter().find_map(|key| {
-                let below = if shown_at.is_empty() { key.clone() } else { format!("{shown_at}.{key}") };
-                // A key of a map has its own step in the path.
-                let steps = [at.key(key), at.values()];
-                match (a.get(key), b.get(key)) {
-                    (Some(x), Some(y)) => steps.iter().find_map(|at| difference(x, y, at, below.clone(), path)),
-                    (x, y) => steps.iter().find_map(|at| shown_pair(x, y, at, below.clone())),
-                }
-            })
-        }
-        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-            let items = a.iter().zip(b).enumerate();
-            items.into_iter().find_map(|(index, (x, y))| difference(x, y, &at.items(), format!("{shown_at}[{index}]"), path))
-        }
-        _ if old != new => shown_pair(Some(old), Some(new), at, shown_at),
-        _ => None,
-    }
+    let changed = differences(&old.stored, &new.stored, Value::eq).into_iter().find(|changed| concerns(&changed.path.general(), path))?;
+    let [is, was] = [changed.new, changed.old].map(|value| value.map_or("nothing".to_owned(), Value::to_string));
+    Some((Outcome::Changed, format!("{} is stored as {is}, and was stored as {was}", changed.path.dotted())))
 }
 
 /// A name that the root's conditions on `metadata.name` allow.

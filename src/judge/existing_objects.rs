@@ -12,7 +12,7 @@ use crate::judge::report::Report;
 use crate::judge::rule::Kind;
 use crate::model::fact::Affected;
 use crate::model::{Documents, FieldPath, Skipped};
-use crate::server::object::{Hit, HitObject, ImpactChecker, Kind as KeywordKind, ObjectHarm};
+use crate::server::object::{FieldErrorKind as KeywordKind, Hit, HitObject, ImpactChecker, ObjectHarm};
 
 /// How many objects are named for a finding, and for the rest; the others are counted.
 const NAMED: usize = 1_000;

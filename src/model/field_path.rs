@@ -46,6 +46,11 @@ impl FieldPath {
         path
     }
 
+    /// The path that these steps lead to from this one.
+    pub fn join(&self, steps: &[PathStep]) -> Self {
+        steps.iter().fold(self.clone(), |path, step| path.child(step.clone()))
+    }
+
     pub fn key(&self, name: &str) -> Self {
         self.child(PathStep::Key(name.into()))
     }

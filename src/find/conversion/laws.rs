@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
+use crate::server::object::differences;
 
 use super::address::ListKeys;
 use super::convert::{ConvertError, Converter};
@@ -23,7 +24,7 @@ use super::output_schema::output_schema;
 use super::preserve::Preserve;
 use super::schema_endpoint::SchemaEndpoint;
 use super::shape_edit::holds_anything;
-use super::step::{Op, StepFailure, shown};
+use super::step::{Op, StepFailure, same, shown};
 
 /// The laws in the order in which they are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -184,29 +185,16 @@ impl<'m> LawCheck<'m> {
     }
 }
 
-/// Finds the first place where two objects differ, and describes the difference.
-pub(crate) fn difference(before: &Value, after: &Value, at: &FieldPath) -> Option<(FieldPath, String)> {
-    match (before, after) {
-        (Value::Object(a), Value::Object(b)) => {
-            for (key, x) in a {
-                let here = at.key(key);
-                match b.get(key) {
-                    Some(y) => {
-                        if let Some(found) = difference(x, y, &here) {
-                            return Some(found);
-                        }
-                    }
-                    None => return Some((here.clone(), format!("`{here}` is lost: it was {}", shown(x)))),
-                }
-            }
-            let (key, y) = b.iter().find(|(key, _)| !a.contains_key(*key))?;
-            let here = at.key(key);
-            Some((here.clone(), format!("`{here}` appears: it is {}", shown(y))))
-        }
-        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => a.iter().zip(b).find_map(|(x, y)| difference(x, y, &at.items())),
-        _ if super::step::same(before, after) => None,
-        _ => Some((at.clone(), format!("`{at}` was {} and is {}", shown(before), shown(after)))),
-    }
+/// Returns the first place where two objects differ, and a description of the difference.
+pub(crate) fn difference(before: &Value, after: &Value) -> Option<(FieldPath, String)> {
+    let found = differences(before, after, same).into_iter().next()?;
+    let at = found.path.general();
+    let said = match (found.old, found.new) {
+        (Some(was), Some(is)) => format!("`{at}` was {} and is {}", shown(was), shown(is)),
+        (Some(was), None) => format!("`{at}` is lost: it was {}", shown(was)),
+        (None, is) => format!("`{at}` appears: it is {}", is.map(shown).unwrap_or_default()),
+    };
+    Some((at, said))
 }
 
 #[cfg(test)]

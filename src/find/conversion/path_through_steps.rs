@@ -7,7 +7,7 @@ use super::step::Op;
 /// Replaces the prefix `old` of a path with `new`.
 pub(crate) fn rebased(path: &FieldPath, old: &FieldPath, new: &FieldPath) -> Option<FieldPath> {
     let rest = path.steps().strip_prefix(old.steps())?;
-    Some(rest.iter().cloned().fold(new.clone(), |path, step| path.child(step)))
+    Some(new.join(rest))
 }
 
 /// Where the value at `path` was before these operations.

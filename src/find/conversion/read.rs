@@ -11,7 +11,7 @@ use crate::model::{FieldPath, FileId, PathStep};
 use super::address::Containers;
 use super::manifest::{API_VERSION, BundleVersion, Example, FieldNote, KIND, Manifest, ManifestEndpoint, Reverse, SCHEMA, api_version};
 use super::preserve::Preserve;
-use super::step::parse::{FOR_EACH, PathRole, StepNode, joined, kind_name, kind_names, read_path};
+use super::step::parse::{FOR_EACH, PathRole, StepNode, kind_name, kind_names, read_path};
 use super::step::{Conflict, Step};
 
 /// How deep `forEach` may be nested.
@@ -207,7 +207,7 @@ impl Reader {
             self.wrong(at, "the path of `forEach` must end with `[]` or `{}`");
             return;
         }
-        self.steps(list, &joined(within, &path), nesting + 1, steps);
+        self.steps(list, &within.join(path.steps()), nesting + 1, steps);
     }
 }
 

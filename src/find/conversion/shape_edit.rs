@@ -57,7 +57,7 @@ pub(crate) fn always_below(shape: &Shape, container: usize, path: &FieldPath) ->
 }
 
 pub(crate) fn prefix(path: &FieldPath, depth: usize) -> FieldPath {
-    path.steps().iter().take(depth).cloned().fold(FieldPath::root(), |path, step| path.child(step))
+    FieldPath::root().join(path.steps().get(..depth).unwrap_or(path.steps()))
 }
 
 /// Removes a property from its parent, and returns it.

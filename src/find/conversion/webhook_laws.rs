@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::model::schema::Shape;
-use crate::model::{Crd, FieldPath, Version};
+use crate::model::{Crd, Version};
 
 use super::laws::difference;
 use super::manifest::api_version;
@@ -101,7 +101,7 @@ impl Pair<'_> {
         for (object, result) in objects.iter().zip(&converted) {
             found.extend(self.of_result(object, result).map(|(law, because)| broken(law, because, object)));
         }
-        let differs = |a: &Value, b: &Value| difference(a, b, &FieldPath::root()).map(|(_, said)| said);
+        let differs = |a: &Value, b: &Value| difference(a, b).map(|(_, said)| said);
         if self.names.0 == self.names.1 {
             let changed = objects.iter().zip(&converted).find_map(|(object, result)| Some((differs(object, result)?, object)));
             found.extend(changed.map(|(said, object)| broken("converting to the same version changes nothing", said, object)));
@@ -141,9 +141,9 @@ impl Pair<'_> {
                     map.remove(name);
                 }
             }
-            metadata
+            serde_json::json!({"metadata": metadata})
         };
-        if let Some((_, said)) = difference(&fixed(object), &fixed(result), &FieldPath::root().key("metadata")) {
+        if let Some((_, said)) = difference(&fixed(object), &fixed(result)) {
             return Some(("metadata is untouched", said));
         }
         let outcome = self.end.request(result);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::model::kubernetes::Minors;
-use crate::server::object::{FieldError, Kind, Response};
+use crate::server::object::{FieldError, FieldErrorKind, Response};
 
 use super::{Expectations, Expected, ExpectedError};
 
@@ -58,7 +58,7 @@ pub(super) fn compare(expects: &Expectations, outcome: &Response, warnings: impl
 
 /// The errors without the one that follows from others.
 pub(super) fn own_errors(errors: &[FieldError]) -> impl Iterator<Item = &FieldError> {
-    errors.iter().filter(|error| errors.len() == 1 || error.kind != Kind::Unchecked)
+    errors.iter().filter(|error| errors.len() == 1 || error.kind != FieldErrorKind::Unchecked)
 }
 
 /// The errors as shown, with long values shortened.

@@ -7,7 +7,7 @@ use crate::input::yaml::{Data, Node};
 use crate::model::PathStep;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Keyword, Schema, Shape};
-use crate::server::object::{self, Kind};
+use crate::server::object::{self, FieldErrorKind};
 
 use super::schema_walk::{CrdSchemaWalk, DefaultSite};
 
@@ -22,10 +22,10 @@ pub(super) fn check<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, sit
 
 fn refuse<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, site: &DefaultSite<'t>) {
     for error in errors(root, site) {
-        if error.kind == Kind::Unknown && !walk.checks.pruned_defaults {
+        if error.kind == FieldErrorKind::Unknown && !walk.checks.pruned_defaults {
             continue;
         }
-        let effect = if error.kind == Kind::Unknown { Effect::Unknown } else { Effect::Invalid };
+        let effect = if error.kind == FieldErrorKind::Unknown { Effect::Unknown } else { Effect::Invalid };
         let below = match error.field.as_str() {
             "<nil>" => String::new(),
             field if field.starts_with('[') => field.to_owned(),
@@ -71,7 +71,7 @@ fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<object::FieldError> 
     }
     // A default inside metadata is first validated as part of its resource, and unknown fields in it are allowed.
     let around: Vec<_> = enclosing_resource_errors(root, site).unwrap_or_default();
-    if around.is_empty() { own.into_iter().filter(|error| error.kind != Kind::Unknown).collect() } else { around }
+    if around.is_empty() { own.into_iter().filter(|error| error.kind != FieldErrorKind::Unknown).collect() } else { around }
 }
 
 /// The errors of a resource that has only this default in its metadata.
@@ -100,7 +100,7 @@ fn enclosing_resource_errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Optio
     shape.embedded = true;
     shape.default = Some(value);
     let mut errors = object::default_of_schema(&shape);
-    errors.retain(|error| matches!(error.kind, Kind::Embedded | Kind::Metadata));
+    errors.retain(|error| matches!(error.kind, FieldErrorKind::Embedded | FieldErrorKind::Metadata));
     // The server reports the path of the default, not the path in the resource, and all errors at once.
     let message = errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>().join(", ");
     errors.truncate(1);

@@ -8,7 +8,7 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::kubernetes::Feature;
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::model::{Api, Crd, FactCollector, Place, Version};
-use crate::server::object::{self, Kind};
+use crate::server::object::{self, FieldErrorKind};
 
 use super::conversion::{holds_certificate, knows_review};
 use super::document_types;
@@ -175,7 +175,8 @@ fn has_loose_keys(schema: &Schema<'_>) -> bool {
 /// Whether a default has fields that pruning would remove, including below `additionalProperties`. Only for structural schemas.
 fn has_unpruned_default(schema: &Schema<'_>) -> bool {
     any_node(schema, &mut |schema| {
-        schema.default().is_some() && object::default_of_schema(&Shape::of(schema)).iter().any(|error| error.kind == Kind::Unknown)
+        schema.default().is_some()
+            && object::default_of_schema(&Shape::of(schema)).iter().any(|error| error.kind == FieldErrorKind::Unknown)
     })
 }
 

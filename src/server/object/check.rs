@@ -20,7 +20,7 @@ use crate::model::schema::shape::Extra;
 use crate::server::key_fate::PruneNode;
 
 use super::enumeration;
-use super::error::{FieldError, FieldErrorType, Kind, Naming};
+use super::error::{FieldError, FieldErrorKind, FieldErrorType, Naming};
 use super::path::{ObjectPath, Trail};
 use super::ratchet::{Correlated, Tolerance, Tolerated};
 use super::trace::{Check, Seen};
@@ -111,7 +111,7 @@ impl Findings {
     }
 
     /// Records the result of a check.
-    fn saw(&mut self, trail: &Trail<'_>, kind: Kind, holds: bool) {
+    fn saw(&mut self, trail: &Trail<'_>, kind: FieldErrorKind, holds: bool) {
         if let Some(seen) = &mut self.seen {
             seen.push(Seen { path: trail.path().general(), check: Check::Keyword(kind), holds, update: false });
         }
@@ -197,12 +197,12 @@ pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>,
             out.passed += 1;
             if let Some(format) = &format {
                 let valid = format.is_valid(text);
-                out.saw(trail, Kind::Format, valid);
+                out.saw(trail, FieldErrorKind::Format, valid);
                 if !valid {
                     out.fail(|| {
                         let format = node.shape().format.as_deref().unwrap_or_default();
                         let detail = format!("{} in body must be of type {format}: {text:?}", name(trail));
-                        error(trail, Kind::Format, FieldErrorType::TypeInvalid, Some(value), &detail)
+                        error(trail, FieldErrorKind::Format, FieldErrorType::TypeInvalid, Some(value), &detail)
                     });
                 }
                 out.passed += 1;
@@ -232,13 +232,13 @@ fn name(trail: &Trail<'_>) -> String {
     trail.path().dotted()
 }
 
-fn error(trail: &Trail<'_>, kind: Kind, reason: FieldErrorType, value: Option<&Value>, detail: &str) -> FieldError {
+fn error(trail: &Trail<'_>, kind: FieldErrorKind, reason: FieldErrorType, value: Option<&Value>, detail: &str) -> FieldError {
     FieldError::new(trail.path(), Naming::Dotted, kind, reason, value, detail)
 }
 
 fn wrong_type(trail: &Trail<'_>, expected: &str, found: &str) -> FieldError {
     let detail = format!("{} in body must be of type {expected}: {found:?}", name(trail));
-    error(trail, Kind::Type, FieldErrorType::TypeInvalid, Some(&Value::from(found)), &detail)
+    error(trail, FieldErrorKind::Type, FieldErrorType::TypeInvalid, Some(&Value::from(found)), &detail)
 }
 
 fn typed<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
@@ -266,7 +266,7 @@ fn reports_fraction_twice<N: CheckNode>(value: &Value, node: &N) -> bool {
 fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     let Some(values) = node.shape().enum_values.as_ref().filter(|values| !values.is_empty()) else { return };
     let allowed = values.iter().any(|allowed| enumeration::enum_allows(value, allowed));
-    out.saw(trail, Kind::Enum, allowed);
+    out.saw(trail, FieldErrorKind::Enum, allowed);
     if allowed {
         return;
     }
@@ -274,7 +274,7 @@ fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mu
         // The server treats all of them as strings, including numbers.
         let quoted = |value: &Value| if value.is_string() { value.to_string() } else { Value::from(value.to_string()).to_string() };
         let allowed: Vec<String> = values.iter().map(quoted).collect();
-        error(trail, Kind::Enum, FieldErrorType::NotSupported, Some(value), &format!("supported values: {}", allowed.join(", ")))
+        error(trail, FieldErrorKind::Enum, FieldErrorType::NotSupported, Some(value), &format!("supported values: {}", allowed.join(", ")))
     });
 }
 
@@ -283,36 +283,36 @@ fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, 
     if node.shape().length.max.is_some() || node.shape().length.min > 0 {
         let length = text.chars().count() as u64;
         if let Some(max) = node.shape().length.max {
-            out.saw(trail, Kind::MaxLength, length <= max);
+            out.saw(trail, FieldErrorKind::MaxLength, length <= max);
         }
         if let Some(max) = node.shape().length.max.filter(|&max| length > max) {
             let detail = match node.shape().kubernetes.words(Feature::ByteLimits) {
                 true => format!("may not be more than {max} {}", unit(node, max, "byte")),
                 false => format!("may not be longer than {max}"),
             };
-            return out.fail(|| error(trail, Kind::MaxLength, FieldErrorType::TooLong, None, &detail));
+            return out.fail(|| error(trail, FieldErrorKind::MaxLength, FieldErrorType::TooLong, None, &detail));
         }
         if node.shape().length.min > 0 {
-            out.saw(trail, Kind::MinLength, length >= node.shape().length.min);
+            out.saw(trail, FieldErrorKind::MinLength, length >= node.shape().length.min);
         }
         if length < node.shape().length.min {
             let min = node.shape().length.min;
             return out.fail(|| {
                 let detail = format!("{} in body should be at least {min} chars long", name(trail));
-                error(trail, Kind::MinLength, FieldErrorType::Invalid, Some(value), &detail)
+                error(trail, FieldErrorKind::MinLength, FieldErrorType::Invalid, Some(value), &detail)
             });
         }
     }
     let Some(pattern) = &node.shape().pattern else { return };
     let matched = node.matches_pattern(pattern, text);
     if let Ok(holds) = matched {
-        out.saw(trail, Kind::Pattern, holds);
+        out.saw(trail, FieldErrorKind::Pattern, holds);
     }
     match matched {
         Ok(true) => {}
         Ok(false) => out.fail(|| {
             let detail = format!("{} in body should match '{pattern}'", name(trail));
-            error(trail, Kind::Pattern, FieldErrorType::Invalid, Some(value), &detail)
+            error(trail, FieldErrorKind::Pattern, FieldErrorType::Invalid, Some(value), &detail)
         }),
         Err(reason) => out.undecided.push((trail.path(), reason.to_string())),
     }
@@ -326,9 +326,9 @@ fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, trail: &Trail
     if out.seen.is_some() {
         let bounds = &node.shape().bounds;
         for (kind, broken, set) in [
-            (Kind::Minimum, Broken::Minimum, bounds.minimum.is_some()),
-            (Kind::Maximum, Broken::Maximum, bounds.maximum.is_some()),
-            (Kind::MultipleOf, Broken::MultipleOf, bounds.multiple_of.is_some()),
+            (FieldErrorKind::Minimum, Broken::Minimum, bounds.minimum.is_some()),
+            (FieldErrorKind::Maximum, Broken::Maximum, bounds.maximum.is_some()),
+            (FieldErrorKind::MultipleOf, Broken::MultipleOf, bounds.multiple_of.is_some()),
         ] {
             if set {
                 out.saw(trail, kind, !failures.iter().any(|failure| failure.broken == broken));
@@ -338,10 +338,10 @@ fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, trail: &Trail
     for failure in failures {
         out.fail(|| {
             let (kind, naming) = match failure.broken {
-                Broken::MultipleOf => (Kind::MultipleOf, Naming::Dotted),
-                Broken::Minimum => (Kind::Minimum, Naming::Dotted),
-                Broken::Maximum => (Kind::Maximum, Naming::Dotted),
-                Broken::Range => (Kind::Range, Naming::None),
+                Broken::MultipleOf => (FieldErrorKind::MultipleOf, Naming::Dotted),
+                Broken::Minimum => (FieldErrorKind::Minimum, Naming::Dotted),
+                Broken::Maximum => (FieldErrorKind::Maximum, Naming::Dotted),
+                Broken::Range => (FieldErrorKind::Range, Naming::None),
             };
             let detail = match failure.broken {
                 Broken::Range => format!("{} {}", failure.words, name(trail)),
@@ -380,25 +380,25 @@ fn array<N: CheckNode>(
     }
     let size = items.len() as u64;
     if node.shape().item_count.min > 0 {
-        out.saw(trail, Kind::MinItems, size >= node.shape().item_count.min);
+        out.saw(trail, FieldErrorKind::MinItems, size >= node.shape().item_count.min);
     }
     if let Some(max) = node.shape().item_count.max {
-        out.saw(trail, Kind::MaxItems, size <= max);
+        out.saw(trail, FieldErrorKind::MaxItems, size <= max);
     }
     if size < node.shape().item_count.min {
         let min = node.shape().item_count.min;
         out.fail(|| {
             let detail = format!("{} in body should have at least {min} items", name(trail));
-            error(trail, Kind::MinItems, FieldErrorType::Invalid, Some(&Value::from(size)), &detail)
+            error(trail, FieldErrorKind::MinItems, FieldErrorType::Invalid, Some(&Value::from(size)), &detail)
         });
     }
     if let Some(max) = node.shape().item_count.max.filter(|&max| size > max) {
-        out.fail(|| error(trail, Kind::MaxItems, FieldErrorType::TooMany, None, &too_many(node, size, max)));
+        out.fail(|| error(trail, FieldErrorKind::MaxItems, FieldErrorType::TooMany, None, &too_many(node, size, max)));
     }
     if node.shape().unique_items && enumeration::has_duplicates(items) {
         out.fail(|| {
             let detail = format!("{} in body shouldn't contain duplicates", name(trail));
-            error(trail, Kind::UniqueItems, FieldErrorType::Invalid, Some(value), &detail)
+            error(trail, FieldErrorKind::UniqueItems, FieldErrorType::Invalid, Some(value), &detail)
         });
     }
 }
@@ -406,20 +406,20 @@ fn array<N: CheckNode>(
 fn object<N: CheckNode>(map: &Map<String, Value>, node: &N, trail: &Trail<'_>, correlated: Option<Correlated<'_>>, out: &mut Findings) {
     let size = map.len() as u64;
     if node.shape().property_count.min > 0 {
-        out.saw(trail, Kind::MinProperties, size >= node.shape().property_count.min);
+        out.saw(trail, FieldErrorKind::MinProperties, size >= node.shape().property_count.min);
     }
     if let Some(max) = node.shape().property_count.max {
-        out.saw(trail, Kind::MaxProperties, size <= max);
+        out.saw(trail, FieldErrorKind::MaxProperties, size <= max);
     }
     if size < node.shape().property_count.min {
         let min = node.shape().property_count.min;
         out.fail(|| {
             let detail = format!("{} in body should have at least {min} properties", name(trail));
-            error(trail, Kind::MinProperties, FieldErrorType::Invalid, Some(&Value::from(size)), &detail)
+            error(trail, FieldErrorKind::MinProperties, FieldErrorType::Invalid, Some(&Value::from(size)), &detail)
         });
     }
     if let Some(max) = node.shape().property_count.max.filter(|&max| size > max) {
-        out.fail(|| error(trail, Kind::MaxProperties, FieldErrorType::TooMany, None, &too_many(node, size, max)));
+        out.fail(|| error(trail, FieldErrorKind::MaxProperties, FieldErrorType::TooMany, None, &too_many(node, size, max)));
     }
     let child_correlated = |key: &str| {
         let hidden = trail.is_root() && matches!(key, "apiVersion" | "kind");
@@ -438,7 +438,7 @@ fn object<N: CheckNode>(map: &Map<String, Value>, node: &N, trail: &Trail<'_>, c
             Extra::Values(child) => check(value, child, &Trail::Entry(trail, key), child_correlated(key), out),
             Extra::Refused => out.fail(|| {
                 let detail = format!("{}.{key} in body is a forbidden property", name(trail));
-                error(trail, Kind::Forbidden, FieldErrorType::Invalid, Some(&Value::from(key.as_str())), &detail)
+                error(trail, FieldErrorKind::Forbidden, FieldErrorType::Invalid, Some(&Value::from(key.as_str())), &detail)
             }),
             Extra::Any | Extra::Closed => {}
         }
@@ -449,7 +449,7 @@ fn object<N: CheckNode>(map: &Map<String, Value>, node: &N, trail: &Trail<'_>, c
             seen.push(Seen { path: trail.path().general(), check, holds: map.contains_key(&**key), update: false });
         }
         if !map.contains_key(&**key) {
-            out.fail(|| error(&Trail::Key(trail, key), Kind::Required, FieldErrorType::Required, None, ""));
+            out.fail(|| error(&Trail::Key(trail, key), FieldErrorKind::Required, FieldErrorType::Required, None, ""));
         }
     }
 }
@@ -479,9 +479,9 @@ fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &m
         }
     }
     if let Some(best) = best {
-        out.saw(trail, Kind::AnyOf, best.failures == 0);
+        out.saw(trail, FieldErrorKind::AnyOf, best.failures == 0);
         if best.failures > 0 {
-            out.fail(|| whole(Kind::AnyOf, "must validate at least one schema (anyOf)".to_owned()));
+            out.fail(|| whole(FieldErrorKind::AnyOf, "must validate at least one schema (anyOf)".to_owned()));
         }
         out.merge(best);
     }
@@ -502,16 +502,18 @@ fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &m
             }
         }
         if undecided.is_empty() {
-            out.saw(trail, Kind::OneOf, valid == 1);
+            out.saw(trail, FieldErrorKind::OneOf, valid == 1);
         }
         match valid {
             0 | 1 if !undecided.is_empty() => out.undecided.append(&mut undecided),
             0 => {
-                out.fail(|| whole(Kind::OneOf, "must validate one and only one schema (oneOf). Found none valid".to_owned()));
+                out.fail(|| whole(FieldErrorKind::OneOf, "must validate one and only one schema (oneOf). Found none valid".to_owned()));
                 closest.into_iter().for_each(|closest| out.merge(closest));
             }
             1 => first.into_iter().for_each(|first| out.merge(first)),
-            n => out.fail(|| whole(Kind::OneOf, format!("must validate one and only one schema (oneOf). Found {n} valid alternatives"))),
+            n => out.fail(|| {
+                whole(FieldErrorKind::OneOf, format!("must validate one and only one schema (oneOf). Found {n} valid alternatives"))
+            }),
         }
     }
     let mut valid = 0;
@@ -521,19 +523,19 @@ fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &m
         out.merge(own);
     }
     if !node.shape().all_of.is_empty() {
-        out.saw(trail, Kind::AllOf, valid == node.shape().all_of.len());
+        out.saw(trail, FieldErrorKind::AllOf, valid == node.shape().all_of.len());
     }
     if valid < node.shape().all_of.len() {
         let none = if valid == 0 { ". None validated" } else { "" };
-        out.fail(|| whole(Kind::AllOf, format!("must validate all the schemas (allOf){none}")));
+        out.fail(|| whole(FieldErrorKind::AllOf, format!("must validate all the schemas (allOf){none}")));
     }
     if let Some(not) = node.not() {
         let mut own = of_clause(not);
         if let Some(valid) = own.verdict() {
-            out.saw(trail, Kind::Not, !valid);
+            out.saw(trail, FieldErrorKind::Not, !valid);
         }
         match own.verdict() {
-            Some(true) => out.fail(|| whole(Kind::Not, "must not validate the schema (not)".to_owned())),
+            Some(true) => out.fail(|| whole(FieldErrorKind::Not, "must not validate the schema (not)".to_owned())),
             Some(false) => {}
             None => out.undecided.append(&mut own.undecided),
         }

@@ -1,11 +1,10 @@
 //! Finds the effect of a CRD upgrade on one object.
 
-use serde_json::Value;
-
 use super::Response;
 use super::check_files::ObjectVerdict;
+use super::differences::differences;
 use super::enumeration::same;
-use super::path::{ObjectPath, Trail};
+use super::path::ObjectPath;
 
 /// The effect of a CRD upgrade on an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,32 +56,8 @@ pub(super) fn pruned_now(old: &Response, new: &Response) -> Vec<ObjectPath> {
 
 /// The paths where an object is stored with other values than before.
 pub(super) fn changes(old: &Response, new: &Response) -> Vec<ObjectPath> {
-    let mut changed = Vec::new();
-    differences(&old.stored, &new.stored, &Trail::Root, &mut changed);
+    let mut changed: Vec<ObjectPath> = differences(&old.stored, &new.stored, same).into_iter().map(|found| found.path).collect();
     // What only the new CRDs keep wasn't there before.
     changed.retain(|path| !old.pruned.iter().any(|gone| path.starts_with(gone) || gone.starts_with(path)));
     changed
-}
-
-/// The topmost paths where two objects differ. The recursion is limited by their depth.
-fn differences(old: &Value, new: &Value, trail: &Trail<'_>, found: &mut Vec<ObjectPath>) {
-    match (old, new) {
-        (Value::Object(a), Value::Object(b)) => {
-            let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
-            for name in names {
-                let trail = Trail::Key(trail, name);
-                match (a.get(name), b.get(name)) {
-                    (Some(old), Some(new)) => differences(old, new, &trail, found),
-                    _ => found.push(trail.path()),
-                }
-            }
-        }
-        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-            for (index, (old, new)) in a.iter().zip(b).enumerate() {
-                differences(old, new, &Trail::Index(trail, index), found);
-            }
-        }
-        (old, new) if same(old, new) => {}
-        _ => found.push(trail.path()),
-    }
 }

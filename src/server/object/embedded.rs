@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::declared::walk;
-use super::error::{FieldError, FieldErrorType, Kind};
+use super::error::{FieldError, FieldErrorKind, FieldErrorType};
 use super::metadata;
 use super::node::CompiledNode;
 use super::path::{ObjectPath, Trail};
@@ -25,10 +25,16 @@ pub(super) fn read(value: &mut Value, node: &CompiledNode, trail: &Trail<'_>, dr
                     let trail = Trail::Key(trail, name);
                     let error = match name.as_str() {
                         "apiVersion" | "kind" => (!value.is_string()).then(|| {
-                            FieldError::bracketed(&trail, Kind::Embedded, FieldErrorType::Invalid, Some(value), "must be a string")
+                            FieldError::bracketed(
+                                &trail,
+                                FieldErrorKind::Embedded,
+                                FieldErrorType::Invalid,
+                                Some(value),
+                                "must be a string",
+                            )
                         }),
                         "metadata" => {
-                            let error = metadata::read(value, &trail, Kind::Embedded, dropped);
+                            let error = metadata::read(value, &trail, FieldErrorKind::Embedded, dropped);
                             metadata::drop_empty(value);
                             error
                         }
@@ -117,14 +123,22 @@ fn type_names(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Fiel
     for (field, form) in [("apiVersion", api_version as fn(&str) -> Option<String>), ("kind", kind)] {
         let trail = Trail::Key(trail, field);
         match map.get(field) {
-            None => errors.push(FieldError::bracketed(&trail, Kind::Embedded, FieldErrorType::Required, None, "")),
+            None => errors.push(FieldError::bracketed(&trail, FieldErrorKind::Embedded, FieldErrorType::Required, None, "")),
             Some(value @ Value::String(text)) if text.is_empty() => {
-                errors.push(FieldError::bracketed(&trail, Kind::Embedded, FieldErrorType::Invalid, Some(value), "must not be empty"));
+                errors.push(FieldError::bracketed(
+                    &trail,
+                    FieldErrorKind::Embedded,
+                    FieldErrorType::Invalid,
+                    Some(value),
+                    "must not be empty",
+                ));
             }
             Some(value) => {
                 let words = value.as_str().map_or(Some("must be a string".to_owned()), form);
                 errors
-                    .extend(words.map(|words| FieldError::bracketed(&trail, Kind::Embedded, FieldErrorType::Invalid, Some(value), &words)));
+                    .extend(words.map(|words| {
+                        FieldError::bracketed(&trail, FieldErrorKind::Embedded, FieldErrorType::Invalid, Some(value), &words)
+                    }));
             }
         }
     }
@@ -157,9 +171,9 @@ mod tests {
 
     #[test]
     fn the_patterns_accept_what_the_checks_accept() {
-        for text in ["", "v1", "a/v1", "/v1", "a/", "a/b/c", "Kind", "k-1", "-k", "k-", "1k", "a b", "K"] {
+        for text in ["", "v1", "a/v1", "/v1", "a/", "a/b/c", "FieldErrorKind", "k-1", "-k", "k-", "1k", "a b", "K"] {
             for (field, pattern) in EMBEDDED_TYPE_PATTERNS {
-                let mut resource = json!({"apiVersion": "v1", "kind": "Kind"});
+                let mut resource = json!({"apiVersion": "v1", "kind": "FieldErrorKind"});
                 resource[field] = text.into();
                 let accepted = is_resource(resource.as_object().unwrap()) == Some(true);
                 assert_eq!(Pattern::new(pattern).unwrap().is_match(text), accepted, "{field}: {text:?}");

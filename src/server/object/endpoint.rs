@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::model::Version;
 use crate::model::schema::Shape;
 
-use super::error::{FieldError, FieldErrorType, Kind, Naming};
+use super::error::{FieldError, FieldErrorKind, FieldErrorType, Naming};
 use super::path::ObjectPath;
 use super::scale::{Scale, ScaleError};
 use super::{Compiled, Response};
@@ -147,7 +147,7 @@ impl Endpoint {
                 ));
             }
         }
-        let rules = outcome.warnings.iter().map(|tolerated| &tolerated.error).filter(|error| error.kind == Kind::Rule);
+        let rules = outcome.warnings.iter().map(|tolerated| &tolerated.error).filter(|error| error.kind == FieldErrorKind::Rule);
         warnings.extend(rules.map(|error| format!("{}: {}", error.field, error.server_message())));
         warnings
     }
@@ -156,7 +156,7 @@ impl Endpoint {
         if outcome.stored.get("metadata").is_none() {
             let path = ObjectPath::root().key("metadata").key("name");
             let words = "name or generateName is required";
-            outcome.errors.push(FieldError::new(path, Naming::Dotted, Kind::Metadata, FieldErrorType::Required, None, words));
+            outcome.errors.push(FieldError::new(path, Naming::Dotted, FieldErrorKind::Metadata, FieldErrorType::Required, None, words));
         }
         self.scale.check(&outcome.stored, &mut outcome.errors);
         outcome

@@ -14,7 +14,7 @@ const MAX_KEPT: usize = 16 << 10;
 
 /// The keyword, or other check, that an object violates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum FieldErrorKind {
     Type,
     Required,
     Enum,
@@ -123,7 +123,7 @@ pub(super) enum Naming {
 pub struct FieldError {
     /// The path of the invalid value, or of the missing field.
     pub path: ObjectPath,
-    pub kind: Kind,
+    pub kind: FieldErrorKind,
     pub reason: FieldErrorType,
     /// The field name that the server reports, which for some errors is `<nil>`.
     pub field: String,
@@ -147,7 +147,14 @@ impl FieldError {
         }
     }
 
-    pub(super) fn new(path: ObjectPath, naming: Naming, kind: Kind, reason: FieldErrorType, value: Option<&Value>, detail: &str) -> Self {
+    pub(super) fn new(
+        path: ObjectPath,
+        naming: Naming,
+        kind: FieldErrorKind,
+        reason: FieldErrorType,
+        value: Option<&Value>,
+        detail: &str,
+    ) -> Self {
         let field = match naming {
             Naming::Dotted => path.dotted(),
             Naming::Bracketed => path.bracketed(),
@@ -171,7 +178,7 @@ impl FieldError {
 
     /// The error as servers worded it before they showed values as JSON.
     pub(super) fn without_json(mut self) -> Self {
-        if self.kind == Kind::Embedded && self.reason == FieldErrorType::Required {
+        if self.kind == FieldErrorKind::Embedded && self.reason == FieldErrorType::Required {
             self.message.push_str(": must not be empty");
         }
         let start = self.reason.title().len() + 2;
@@ -190,7 +197,7 @@ impl FieldError {
     pub fn lasting_message(&self) -> &str {
         match self.reason {
             FieldErrorType::TooLong | FieldErrorType::TooMany => return self.reason.title(),
-            _ if self.whole.is_none() && self.kind != Kind::Rule => return &self.message,
+            _ if self.whole.is_none() && self.kind != FieldErrorKind::Rule => return &self.message,
             _ => {}
         }
         let detail = self.message.get(self.detail..).unwrap_or_default();
@@ -206,7 +213,7 @@ impl FieldError {
     pub(super) fn unchecked() -> Self {
         let words =
             "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
-        FieldError::new(ObjectPath::root(), Naming::None, Kind::Unchecked, FieldErrorType::Invalid, Some(&Value::Null), words)
+        FieldError::new(ObjectPath::root(), Naming::None, FieldErrorKind::Unchecked, FieldErrorType::Invalid, Some(&Value::Null), words)
     }
 
     /// Converts the error of a check that started at this field to one of the whole object. The message keeps its shorter path,
@@ -223,7 +230,7 @@ impl FieldError {
     }
 
     /// An error of a check that follows the structural schema.
-    pub(super) fn bracketed(trail: &Trail<'_>, kind: Kind, reason: FieldErrorType, value: Option<&Value>, detail: &str) -> Self {
+    pub(super) fn bracketed(trail: &Trail<'_>, kind: FieldErrorKind, reason: FieldErrorType, value: Option<&Value>, detail: &str) -> Self {
         FieldError::new(trail.path(), Naming::Bracketed, kind, reason, value, detail)
     }
 }

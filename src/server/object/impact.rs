@@ -15,7 +15,7 @@ use crate::model::{Bundle, Documents};
 use super::check_files::{BundleChecker, InputObject, read};
 use super::crd_upgrade::{changes, pruned_now};
 use super::endpoint::Endpoint;
-use super::error::{FieldError, Kind};
+use super::error::{FieldError, FieldErrorKind};
 use super::path::{ObjectPath, ObjectStep};
 
 /// What happens to an object, or to a value in it.
@@ -24,9 +24,9 @@ pub enum ObjectHarm {
     /// Its kind or version is gone, or no longer served.
     Gone,
     /// Invalid now, so that even an unrelated update is refused.
-    Refused(Kind),
+    Refused(FieldErrorKind),
     /// Invalid now; ratcheting tolerates it as long as it is unchanged.
-    Tolerated(Kind),
+    Tolerated(FieldErrorKind),
     /// Kept before, dropped now.
     Pruned,
     /// Gets another value than before.
@@ -145,7 +145,7 @@ impl<'b, 't> ImpactChecker<'b, 't> {
 fn compare(before: &Endpoint, after: &Endpoint, object: Value) -> Vec<(ObjectHarm, ObjectPath)> {
     let old = before.validate(object.clone());
     let new = after.validate(object.clone());
-    let fresh = |error: &&FieldError| error.kind != Kind::Unchecked && !old.errors.iter().any(|known| is_same(known, error));
+    let fresh = |error: &&FieldError| error.kind != FieldErrorKind::Unchecked && !old.errors.iter().any(|known| is_same(known, error));
     let errors: Vec<&FieldError> = new.errors.iter().filter(fresh).collect();
     let mut hits = Vec::new();
     if !errors.is_empty() {

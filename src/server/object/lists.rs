@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::model::schema::shape::ListType;
 
 use super::declared::walk;
-use super::error::{FieldError, FieldErrorType, Kind};
+use super::error::{FieldError, FieldErrorKind, FieldErrorType};
 use super::node::CompiledNode;
 use super::path::Trail;
 
@@ -37,21 +37,39 @@ pub(super) fn check(value: &Value, node: &CompiledNode, trail: &Trail<'_>, error
 
 fn set(items: &[Value], trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     for index in second_ones(items.iter().map(Value::to_string)) {
-        errors.push(FieldError::bracketed(&Trail::Index(trail, index), Kind::Duplicate, FieldErrorType::Duplicate, items.get(index), ""));
+        errors.push(FieldError::bracketed(
+            &Trail::Index(trail, index),
+            FieldErrorKind::Duplicate,
+            FieldErrorType::Duplicate,
+            items.get(index),
+            "",
+        ));
     }
 }
 
 fn keyed(items: &[Value], keys: &[String], trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     if let Some(index) = items.iter().position(|item| !item.is_object() && !item.is_null()) {
         let words = "must be an object for an array of list-type map";
-        errors.push(FieldError::bracketed(&Trail::Index(trail, index), Kind::ListItem, FieldErrorType::Invalid, items.get(index), words));
+        errors.push(FieldError::bracketed(
+            &Trail::Index(trail, index),
+            FieldErrorKind::ListItem,
+            FieldErrorType::Invalid,
+            items.get(index),
+            words,
+        ));
         return;
     }
     let key_of =
         |item: &Value| -> Value { keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect::<Map<_, _>>().into() };
     let found: Vec<Value> = items.iter().map(key_of).collect();
     for index in second_ones(found.iter().map(Value::to_string)) {
-        errors.push(FieldError::bracketed(&Trail::Index(trail, index), Kind::Duplicate, FieldErrorType::Duplicate, found.get(index), ""));
+        errors.push(FieldError::bracketed(
+            &Trail::Index(trail, index),
+            FieldErrorKind::Duplicate,
+            FieldErrorType::Duplicate,
+            found.get(index),
+            "",
+        ));
     }
 }
 

@@ -6,11 +6,11 @@ use crate::go::strfmt::name;
 use crate::server::decoded_type::{self, DecodedType, OBJECT_META};
 use crate::server::object_meta::{self, MetadataFault, NamePart};
 
-use super::error::{FieldError, FieldErrorType, Kind, Naming};
+use super::error::{FieldError, FieldErrorKind, FieldErrorType, Naming};
 use super::path::{ObjectPath, Trail};
 
 /// Drops unknown fields of `metadata`. If a known field has the wrong type, the whole object can't be decoded.
-pub(super) fn read(value: &mut Value, trail: &Trail<'_>, kind: Kind, dropped: &mut Vec<ObjectPath>) -> Option<FieldError> {
+pub(super) fn read(value: &mut Value, trail: &Trail<'_>, kind: FieldErrorKind, dropped: &mut Vec<ObjectPath>) -> Option<FieldError> {
     let Some(map) = value.as_object_mut() else {
         return (!value.is_null()).then(|| FieldError::bracketed(trail, kind, FieldErrorType::Invalid, Some(value), "must be an object"));
     };
@@ -21,7 +21,7 @@ fn read_fields(
     map: &mut Map<String, Value>,
     fields: &'static [(&str, DecodedType)],
     trail: &Trail<'_>,
-    kind: Kind,
+    kind: FieldErrorKind,
     dropped: &mut Vec<ObjectPath>,
 ) -> Option<FieldError> {
     for (name, value) in map.iter_mut() {
@@ -102,7 +102,7 @@ pub(super) fn drop_empty(value: &mut Value) {
 /// Checks the `metadata` of an embedded resource.
 pub(super) fn check_embedded(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     let faults = object_meta::check(map, &embedded_names).into_iter().chain(object_meta::check_server_fields(map));
-    errors.extend(faults.map(|fault| error(fault, trail, Kind::Embedded)));
+    errors.extend(faults.map(|fault| error(fault, trail, FieldErrorKind::Embedded)));
 }
 
 /// Checks the `metadata` of a whole object, which needs a name.
@@ -110,7 +110,7 @@ pub(super) fn check_root(object: &Value, errors: &mut Vec<FieldError>) {
     let Some(map) = object.get("metadata").and_then(Value::as_object) else { return };
     let root = Trail::Root;
     let trail = Trail::Key(&root, "metadata");
-    errors.extend(object_meta::check_named(map, &object_names).into_iter().map(|fault| error(fault, &trail, Kind::Metadata)));
+    errors.extend(object_meta::check_named(map, &object_names).into_iter().map(|fault| error(fault, &trail, FieldErrorKind::Metadata)));
 }
 
 /// Checks the `metadata` of an update. A name or namespace that the new object omits is taken from the request's path, and a client
@@ -120,11 +120,12 @@ pub(super) fn check_update(old: &Value, new: &Value, errors: &mut Vec<FieldError
     let (Some(before), Some(after)) = (metadata(old), metadata(new)) else { return check_root(new, errors) };
     let root = Trail::Root;
     let trail = Trail::Key(&root, "metadata");
-    errors
-        .extend(object_meta::check_update(&before, &after, &embedded_names).into_iter().map(|fault| error(fault, &trail, Kind::Metadata)));
+    errors.extend(
+        object_meta::check_update(&before, &after, &embedded_names).into_iter().map(|fault| error(fault, &trail, FieldErrorKind::Metadata)),
+    );
 }
 
-fn error(fault: MetadataFault, trail: &Trail<'_>, kind: Kind) -> FieldError {
+fn error(fault: MetadataFault, trail: &Trail<'_>, kind: FieldErrorKind) -> FieldError {
     let below = |path: &ObjectPath| {
         let mut below = trail.path();
         path.steps().iter().for_each(|step| below.push(step.clone()));
@@ -167,9 +168,9 @@ mod tests {
     fn unknown_fields_are_dropped_and_wrong_types_fail_decoding() {
         let mut dropped = Vec::new();
         let mut value = json!({"name": "a", "colour": "red"});
-        assert!(read(&mut value, &Trail::Root, Kind::Metadata, &mut dropped).is_none());
+        assert!(read(&mut value, &Trail::Root, FieldErrorKind::Metadata, &mut dropped).is_none());
         assert_eq!((value, dropped.len()), (json!({"name": "a"}), 1));
-        let error = read(&mut json!({"labels": {"a": 1}}), &Trail::Root, Kind::Metadata, &mut dropped);
+        let error = read(&mut json!({"labels": {"a": 1}}), &Trail::Root, FieldErrorKind::Metadata, &mut dropped);
         assert_eq!(error.map(|error| error.field).as_deref(), Some("labels"));
         for (wrong, field) in [
             (json!({"creationTimestamp": "foo"}), "creationTimestamp"),
@@ -177,11 +178,11 @@ mod tests {
             (json!({"ownerReferences": [{"controller": "yes"}]}), "ownerReferences[0].controller"),
             (json!({"managedFields": [{"time": 1}]}), "managedFields[0].time"),
         ] {
-            let error = read(&mut wrong.clone(), &Trail::Root, Kind::Metadata, &mut dropped);
+            let error = read(&mut wrong.clone(), &Trail::Root, FieldErrorKind::Metadata, &mut dropped);
             assert_eq!(error.map(|error| error.field).as_deref(), Some(field), "{wrong}");
         }
         let mut right = json!({"creationTimestamp": null, "deletionTimestamp": "2024-01-01T00:00:00Z", "ownerReferences": [{"x": 1}]});
-        assert!(read(&mut right, &Trail::Root, Kind::Metadata, &mut dropped).is_none());
+        assert!(read(&mut right, &Trail::Root, FieldErrorKind::Metadata, &mut dropped).is_none());
         assert_eq!(right["ownerReferences"], json!([{}]));
     }
 }

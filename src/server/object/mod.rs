@@ -8,6 +8,7 @@ mod check_default;
 mod check_files;
 mod crd_upgrade;
 mod declared;
+mod differences;
 mod embedded;
 mod endpoint;
 mod enumeration;
@@ -38,9 +39,10 @@ pub use check_default::default_of_schema;
 pub use check_files::{ObjectReport, ObjectVerdict, Request, check_objects};
 pub use crd_upgrade::Upgrade;
 pub(crate) use declared::{clause_accepts, declared_accepts};
+pub(crate) use differences::differences;
 pub(crate) use embedded::{EMBEDDED_TYPE_PATTERNS, without_empty_metadata};
 pub use endpoint::{Endpoint, Subresource};
-pub use error::{FieldError, FieldErrorType, Kind};
+pub use error::{FieldError, FieldErrorKind, FieldErrorType};
 pub use impact::{Hit, HitObject, ImpactChecker, ObjectHarm};
 pub use path::{ObjectPath, ObjectStep};
 pub use ratchet::{Tolerance, Tolerated};
@@ -230,7 +232,7 @@ impl Compiled {
         let root = Trail::Root;
         let unread = object
             .get_mut("metadata")
-            .and_then(|value| metadata::read(value, &Trail::Key(&root, "metadata"), Kind::Metadata, &mut outcome.pruned));
+            .and_then(|value| metadata::read(value, &Trail::Key(&root, "metadata"), FieldErrorKind::Metadata, &mut outcome.pruned));
         outcome.pruned.extend(prune::unknown(&mut object, &self.root, true));
         prune::nulls(&mut object, &&self.root, &root, &mut |trail| outcome.nulls.push(trail.path()));
         let unread = unread.or_else(|| embedded::read(&mut object, &self.root, &root, &mut outcome.pruned));
@@ -265,10 +267,7 @@ impl Compiled {
             Part::Status => {
                 if let Some((status, node)) = object.get("status").zip(self.root.properties.get("status")) {
                     let findings = check::run(status, &node, correlated.and_then(|correlated| correlated.key("status")), self.trace);
-                    let below = |seen: Seen| Seen {
-                        path: seen.path.steps().iter().fold(FieldPath::root().key("status"), |path, step| path.child(step.clone())),
-                        ..seen
-                    };
+                    let below = |seen: Seen| Seen { path: FieldPath::root().key("status").join(seen.path.steps()), ..seen };
                     outcome.seen.extend(findings.seen.into_iter().flatten().map(below));
                     let from_root = self.root.shape.kubernetes.words(Feature::StatusPaths);
                     errors.extend(findings.errors.into_iter().map(|error| {

@@ -9,7 +9,7 @@ use crate::cel::eval::{EvalError, Program};
 use crate::model::kubernetes::Feature;
 use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
 
-use super::error::{FieldError, FieldErrorType, Kind};
+use super::error::{FieldError, FieldErrorKind, FieldErrorType};
 use super::node::CompiledNode;
 use super::path::{ObjectPath, ObjectStep, Trail};
 use super::ratchet::{Correlated, Tolerance, Tolerated, by_key, value_shape};
@@ -95,7 +95,7 @@ impl<'n> Rule<'n> {
             true => Some(value).filter(|value| !(value.is_object() || value.is_array()) || reason == FieldErrorType::Duplicate),
             false => Some(&ty),
         };
-        FieldError::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, shown, &detail).of_rule(&self.text.rule)
+        FieldError::new(path, super::error::Naming::Bracketed, FieldErrorKind::Rule, reason, shown, &detail).of_rule(&self.text.rule)
     }
 
     fn type_name(&self) -> &'static str {
@@ -104,7 +104,7 @@ impl<'n> Rule<'n> {
 
     /// The error of a rule that couldn't be run: the server shows the type of the node instead of its value.
     fn failed(&self, trail: &Trail<'_>, detail: &str) -> FieldError {
-        FieldError::bracketed(trail, Kind::Rule, FieldErrorType::Invalid, Some(&Value::from(self.type_name())), detail)
+        FieldError::bracketed(trail, FieldErrorKind::Rule, FieldErrorType::Invalid, Some(&Value::from(self.type_name())), detail)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::model::schema::Shape;
 use crate::model::schema::shape::{NumberBounds, Type};
 use crate::model::{FieldPath, PathStep, Version};
 
-use super::error::{FieldError, FieldErrorType, Kind, Naming};
+use super::error::{FieldError, FieldErrorKind, FieldErrorType, Naming};
 use super::path::ObjectPath;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Scale {
             return Err(ScaleError::Refused(FieldError::new(
                 path,
                 Naming::Dotted,
-                Kind::Scale,
+                FieldErrorKind::Scale,
                 FieldErrorType::Invalid,
                 Some(&replicas),
                 words,
@@ -139,7 +139,7 @@ impl Scale {
                 (Reads::Replicas, Some(count)) if count > i64::from(i32::MAX) => "should be less than or equal to 2147483647",
                 (Reads::Replicas, Some(_)) => continue,
             };
-            let mut error = FieldError::new(path, Naming::Dotted, Kind::Scale, FieldErrorType::Invalid, Some(value), words);
+            let mut error = FieldError::new(path, Naming::Dotted, FieldErrorKind::Scale, FieldErrorType::Invalid, Some(value), words);
             error.field.clone_from(&field.text);
             errors.push(error);
         }

@@ -120,7 +120,7 @@ fn lengths_are_counted_in_code_points() {
     let schema = "{a: {type: string, maxLength: 2}}";
     assert!(request(schema, json!({"a": "éé"})).accepted());
     let outcome = request(schema, json!({"a": "ééé"}));
-    assert_eq!((outcome.errors[0].kind, outcome.errors[0].reason), (Kind::MaxLength, FieldErrorType::TooLong));
+    assert_eq!((outcome.errors[0].kind, outcome.errors[0].reason), (FieldErrorKind::MaxLength, FieldErrorType::TooLong));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn the_clause_that_passed_the_most_checks_is_reported() {
     let schema = "{type: object, properties: {a: {type: string}, b: {type: string}}, oneOf: [{required: [a]}, {required: [a, b], properties: {b: {minLength: 3}}}]}";
     let none = request(schema, json!({"b": "x"}));
     assert_eq!(fields(&none), ["<nil>", "spec.b", "spec.a"]);
-    assert_eq!(none.errors[0].kind, Kind::OneOf);
+    assert_eq!(none.errors[0].kind, FieldErrorKind::OneOf);
     assert_eq!(none.errors[0].path.to_string(), "spec");
     let both = request(schema, json!({"a": "x", "b": "xyz"}));
     assert_eq!(
@@ -189,14 +189,17 @@ fn a_default_is_checked_as_written() {
         default_of_schema(&shape.properties["spec"].properties["a"]).into_iter().map(|error| error.kind).collect::<Vec<_>>()
     };
     assert!(default("{type: string, default: x}").is_empty());
-    assert_eq!(default("{type: integer, default: x}"), [Kind::Type]);
-    assert_eq!(default("{type: object, default: {}, required: [b], properties: {b: {type: string, default: x}}}"), [Kind::Required]);
-    assert_eq!(default("{type: object, default: {z: 1}, properties: {b: {type: string}}}"), [Kind::Unknown]);
+    assert_eq!(default("{type: integer, default: x}"), [FieldErrorKind::Type]);
+    assert_eq!(
+        default("{type: object, default: {}, required: [b], properties: {b: {type: string, default: x}}}"),
+        [FieldErrorKind::Required]
+    );
+    assert_eq!(default("{type: object, default: {z: 1}, properties: {b: {type: string}}}"), [FieldErrorKind::Unknown]);
     assert!(default("{type: array, x-kubernetes-list-type: set, items: {type: string}, default: [a, a]}").is_empty());
     assert!(default("{x-kubernetes-int-or-string: true, default: {}}").is_empty());
     assert_eq!(
         default("{x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}], default: true}"),
-        [Kind::AnyOf, Kind::Type]
+        [FieldErrorKind::AnyOf, FieldErrorKind::Type]
     );
 }
 
@@ -213,7 +216,7 @@ fn the_deepest_schema_that_can_be_read_is_walked() {
         value = if level % 3 == 1 { json!([value]) } else { json!({ "a": value }) };
     }
     let outcome = request(&schema, value);
-    assert_eq!((outcome.errors.len(), outcome.errors[0].kind, outcome.errors[0].path.steps().len()), (1, Kind::MinLength, 46));
+    assert_eq!((outcome.errors.len(), outcome.errors[0].kind, outcome.errors[0].path.steps().len()), (1, FieldErrorKind::MinLength, 46));
 }
 
 #[test]

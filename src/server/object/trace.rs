@@ -2,13 +2,13 @@
 
 use crate::model::FieldPath;
 
-use super::error::Kind;
+use super::error::FieldErrorKind;
 
 /// A check that a schema node requires.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
     /// The keyword of this kind of error.
-    Keyword(Kind),
+    Keyword(FieldErrorKind),
     /// That this field exists.
     Required(Box<str>),
     /// The rule with this index in the node's `x-kubernetes-validations`.

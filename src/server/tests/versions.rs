@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::input::yaml::YamlBudget;
 use crate::input::{File, Origin};
 use crate::model::{Bundle, Documents};
-use crate::server::object::{Endpoint, Kind, Subresource};
+use crate::server::object::{Endpoint, FieldErrorKind, Subresource};
 use serde_json::{Value, json};
 
 use crate::testing::recorded::records;
@@ -101,7 +101,7 @@ impl Server {
             );
         }
         // Of tolerated errors, the server only warns about violated rules.
-        let shown = outcome.warnings.iter().map(|tolerated| &tolerated.error).filter(|error| error.kind == Kind::Rule);
+        let shown = outcome.warnings.iter().map(|tolerated| &tolerated.error).filter(|error| error.kind == FieldErrorKind::Rule);
         let warnings = shown.map(|error| format!("{}: {}", error.field, error.message)).collect();
         self.write(name, via, outcome.stored, 200, warnings)
     }

@@ -7,7 +7,7 @@ use crate::model::fact::{Aspect, Effect, Evidence, Fact, Outcome, Subject, Witne
 use crate::model::kubernetes::{Feature, Server};
 use crate::model::schema::{Schema, Shape};
 use crate::model::{Crd, FieldPath, Place};
-use crate::server::object::{Check, Endpoint, Kind, Subresource};
+use crate::server::object::{Check, Endpoint, FieldErrorKind, Subresource};
 
 /// For how many CRDs, and fields of each, an object is searched.
 const CRDS: usize = 20;
@@ -73,7 +73,12 @@ fn of_crd(crd: &Crd<'_>, part: Option<Subresource>, from: Server, to: Server) ->
 }
 
 /// Collects fields with a constraint that some value violates, in the status or outside it.
-fn constrained(schema: &Schema<'_>, path: &FieldPath, status: bool, found: &mut Vec<(FieldPath, Kind, crate::input::yaml::Span)>) {
+fn constrained(
+    schema: &Schema<'_>,
+    path: &FieldPath,
+    status: bool,
+    found: &mut Vec<(FieldPath, FieldErrorKind, crate::input::yaml::Span)>,
+) {
     for (entry, child) in schema.properties() {
         let outside = path.is_root() && (entry.name() == "status") != status;
         if outside || found.len() >= FIELDS || path.is_root() && crate::model::schema::is_meta(entry.name()) {
@@ -82,11 +87,11 @@ fn constrained(schema: &Schema<'_>, path: &FieldPath, status: bool, found: &mut 
         let path = path.key(entry.name());
         let shape = Shape::local(&child);
         let kind = match () {
-            () if shape.enum_values.is_some() => Some(Kind::Enum),
-            () if shape.length.max.is_some() => Some(Kind::MaxLength),
-            () if shape.bounds.maximum.is_some() => Some(Kind::Maximum),
-            () if shape.bounds.minimum.is_some() => Some(Kind::Minimum),
-            () if shape.pattern.is_some() => Some(Kind::Pattern),
+            () if shape.enum_values.is_some() => Some(FieldErrorKind::Enum),
+            () if shape.length.max.is_some() => Some(FieldErrorKind::MaxLength),
+            () if shape.bounds.maximum.is_some() => Some(FieldErrorKind::Maximum),
+            () if shape.bounds.minimum.is_some() => Some(FieldErrorKind::Minimum),
+            () if shape.pattern.is_some() => Some(FieldErrorKind::Pattern),
             () => None,
         };
         found.extend(kind.map(|kind| (path.clone(), kind, entry.key.span())));

@@ -3,7 +3,6 @@
 use crate::find::conversion::convert::Converter;
 use crate::find::conversion::laws::difference;
 use crate::find::conversion::manifest::Direction;
-use crate::model::FieldPath;
 use crate::model::fact::{Aspect, Effect, Word};
 
 use super::ManifestChecker;
@@ -22,7 +21,7 @@ impl ManifestChecker<'_> {
                     Err(error) => Some(error.to_string()),
                     Ok(result) => {
                         let bare = |object| self.manifest.without_preserved(object);
-                        let said = difference(&bare(expected), &bare(&result), &FieldPath::root()).map(|(_, said)| said);
+                        let said = difference(&bare(expected), &bare(&result)).map(|(_, said)| said);
                         converted = Some(result);
                         said
                     }

@@ -27,7 +27,7 @@ impl LawCheck<'_> {
             };
             match self.convert(&once, Direction::Forward) {
                 Attempt::Converted(twice) => {
-                    if let Some((path, said)) = difference(&self.bare(&once), &self.bare(&twice), &FieldPath::root()) {
+                    if let Some((path, said)) = difference(&self.bare(&once), &self.bare(&twice)) {
                         return broken(format!("converting it again, {said}"), Some(path));
                     }
                 }
@@ -103,7 +103,7 @@ impl LawCheck<'_> {
             Attempt::Failed(error) => (format!("it is valid in both versions and can't be converted: {error}"), None),
             Attempt::Converted(converted) => {
                 let (before, after) = (self.new.normalised(&self.bare(object)), self.new.normalised(&self.bare(&converted)));
-                let (path, said) = difference(&before, &after, &FieldPath::root())?;
+                let (path, said) = difference(&before, &after)?;
                 (format!("it is valid in both versions, but converting it changes it: {said}"), Some(path))
             }
         };

@@ -87,7 +87,7 @@ impl LawCheck<'_> {
                     start.normalised(&self.manifest.without_preserved(object)),
                     start.normalised(&self.manifest.without_preserved(&returned)),
                 );
-                let (path, said) = difference(&before, &after, &FieldPath::root())?;
+                let (path, said) = difference(&before, &after)?;
                 (said, Some(path), None)
             }
         };

@@ -226,7 +226,7 @@ fn danger(object: &Value, crd: &Crd<'_>) -> Option<Danger> {
         if let Some(map) = seen.as_object_mut() {
             map.insert("apiVersion".to_owned(), api_version(crd.group(), version.name).into());
         }
-        let one = match difference(&seen, &end.pruned(&seen), &FieldPath::root()) {
+        let one = match difference(&seen, &end.pruned(&seen)) {
             Some((path, _)) => Danger::Unreadable(path),
             None => match end.request(&seen).errors.first() {
                 None => return None,

@@ -286,9 +286,7 @@ fn distinct<'f>(facts: &[&'f Fact]) -> Vec<&'f Fact> {
 fn with_old_parents(from: &FieldPath, to: &FieldPath) -> FieldPath {
     let same_depth = from.steps().len() == to.steps().len();
     match (from.steps().split_last(), to.steps().last()) {
-        (Some((_, above)), Some(last @ PathStep::Key(_))) if same_depth => {
-            above.iter().cloned().fold(FieldPath::root(), |path, step| path.child(step)).child(last.clone())
-        }
+        (Some((_, above)), Some(last @ PathStep::Key(_))) if same_depth => FieldPath::root().join(above).child(last.clone()),
         _ => to.clone(),
     }
 }

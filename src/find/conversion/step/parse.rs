@@ -43,11 +43,6 @@ pub(crate) fn read_path(node: Node<'_>, role: PathRole, errors: &mut Vec<Fault>)
     Some(path)
 }
 
-/// Appends `path` to `within`.
-pub(crate) fn joined(within: &FieldPath, path: &FieldPath) -> FieldPath {
-    path.steps().iter().cloned().fold(within.clone(), |path, step| path.child(step))
-}
-
 /// A step while it is parsed.
 pub(crate) struct StepNode<'r, 'n> {
     /// The name of the kind in the manifest.
@@ -73,7 +68,7 @@ impl<'n> StepNode<'_, 'n> {
 
     /// Parses a path and makes it relative to the whole object.
     pub fn path_at(&mut self, node: Node<'n>, role: PathRole) -> Option<FieldPath> {
-        let path = joined(self.within, &read_path(node, role, self.errors)?);
+        let path = self.within.join(read_path(node, role, self.errors)?.steps());
         self.check_mutable(node, &path);
         self.spans.push(node.span());
         Some(path)
