@@ -12,14 +12,14 @@ use super::input::InputReader;
 use super::manifests::{LoadedManifests, no_manifest};
 use super::run_settings::{RunSettings, SettingsInputs};
 use super::sides::InputSides;
-use super::{Exit, Stop, Streams, defaults, output};
+use super::{Exit, Stop, Streams, default_inputs, output};
 
 pub(super) fn check(arguments: &arguments::ConversionsCheck, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     if let Some(webhook) = &arguments.webhook {
         return super::webhook::check(webhook, &arguments.sides.inputs, &InputReader::new(&arguments.limits), streams);
     }
     let sides = arguments.sides.as_review(arguments.conversions.as_ref(), &arguments.judging, &arguments.limits);
-    let sides = defaults::review(sides, streams)?;
+    let sides = default_inputs::review(sides, streams)?;
     output::check(&arguments.output, &sides.sides.inputs)?;
     let reader = InputReader::new(&arguments.limits);
     let InputSides { mut old, mut new, .. } = reader.sides(&sides)?;

@@ -5,12 +5,12 @@ use crate::find::conversion::generate;
 
 use super::input::InputReader;
 use super::manifests::{LoadedManifests, no_manifest};
-use super::{Exit, Stop, Streams, defaults, write_file};
+use super::{Exit, Stop, Streams, default_inputs, write_file};
 
 /// `conversions generate go`: writes a package for each kind. The files are generated, so existing ones are replaced.
 pub(super) fn go(arguments: &arguments::ConversionsGenerateGo, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let reader = InputReader::new(&arguments.limits);
-    let inputs = if arguments.conversions.is_some() { Vec::new() } else { defaults::crds() };
+    let inputs = if arguments.conversions.is_some() { Vec::new() } else { default_inputs::crds() };
     let found = LoadedManifests::new(&reader, arguments.conversions.as_ref(), &inputs)?;
     let mut exit = found.problems(streams);
     let Some(conversions) = found.now() else { return Err(no_manifest()) };

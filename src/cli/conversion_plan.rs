@@ -10,7 +10,7 @@ use crate::render::visible;
 
 use super::input::InputReader;
 use super::manifests::LoadedManifests;
-use super::{Exit, Stop, Streams, defaults, write_file};
+use super::{Exit, Stop, Streams, default_inputs, write_file};
 
 pub(super) fn plan(arguments: &arguments::ConversionsPlan, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let reader = InputReader::new(&arguments.limits);
@@ -18,7 +18,7 @@ pub(super) fn plan(arguments: &arguments::ConversionsPlan, streams: &mut Streams
         return sequence(arguments, &reader, streams);
     }
     let review = arguments.sides.as_review(arguments.conversions.as_ref(), &arguments::Judging::default(), &arguments.limits);
-    let review = defaults::review(review, streams)?;
+    let review = default_inputs::review(review, streams)?;
     let super::sides::InputSides { old, new, .. } = reader.sides(&review)?;
     let (old_side, new_side) = (old.side(), new.side());
     let found = LoadedManifests::of_review(&reader, &review)?;

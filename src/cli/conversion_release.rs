@@ -14,7 +14,7 @@ use crate::model::semantic_version::{self, Bump};
 use super::check_run::CheckRun;
 use super::input::InputReader;
 use super::manifests::{LoadedManifests, no_manifest};
-use super::{Exit, Stop, Streams, defaults, write_file};
+use super::{Exit, Stop, Streams, default_inputs, write_file};
 
 pub(super) fn release(arguments: &arguments::ConversionsRelease, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let given = match &arguments.version {
@@ -22,7 +22,7 @@ pub(super) fn release(arguments: &arguments::ConversionsRelease, streams: &mut S
         None => None,
     };
     let reader = InputReader::new(&arguments.limits);
-    let inputs = if arguments.conversions.is_some() { Vec::new() } else { defaults::crds() };
+    let inputs = if arguments.conversions.is_some() { Vec::new() } else { default_inputs::crds() };
     let found = LoadedManifests::new(&reader, arguments.conversions.as_ref(), &inputs)?;
     let exit = found.problems(streams);
     let Some(conversions) = found.now() else { return Err(no_manifest()) };
@@ -86,7 +86,7 @@ fn recommended(arguments: &arguments::ConversionsRelease, reader: &InputReader, 
         versions: arguments::Versions::default(),
     };
     let review = sides.as_review(arguments.conversions.as_ref(), &arguments::Judging::default(), &arguments.limits);
-    let review = defaults::review(review, streams)?;
+    let review = default_inputs::review(review, streams)?;
     let unknown = || Stop::usage("no version can be recommended: give VERSION, or --against with the last release");
     let run = CheckRun::review(reader, &review, false, streams)?.ok_or_else(unknown)?;
     let bump = run.judge(streams, |judged, _| Ok(judged.report.bump.clone()))?;

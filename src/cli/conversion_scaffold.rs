@@ -14,12 +14,12 @@ use crate::render::plural;
 
 use super::check_run::{CheckRun, JudgedRun};
 use super::input::InputReader;
-use super::{Exit, Stop, Streams, defaults, write_file};
+use super::{Exit, Stop, Streams, default_inputs, write_file};
 
 pub(super) fn scaffold(arguments: &arguments::ConversionsScaffold, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let reader = InputReader::new(&arguments.limits);
     let sides = arguments.sides.as_review(arguments.conversions.as_ref(), &arguments::Judging::default(), &arguments.limits);
-    let sides = defaults::review(sides, streams)?;
+    let sides = default_inputs::review(sides, streams)?;
     let Some(run) = CheckRun::review(&reader, &sides, false, streams)? else { return Ok(Exit::Clean) };
     run.judge(streams, |judged, streams| {
         let Some(old) = judged.old else { return Ok(judged.exit) };

@@ -94,7 +94,7 @@ impl LoadedManifests {
     /// Loads the manifests for objects to convert: next to the objects, or next to the CRDs of this repository.
     pub fn of_objects(reader: &InputReader, requested: Option<&OsString>, inputs: &[OsString]) -> Result<LoadedManifests, Stop> {
         let found = LoadedManifests::new(reader, requested, inputs)?;
-        if found.now.is_some() { Ok(found) } else { LoadedManifests::new(reader, requested, &super::defaults::crds()) }
+        if found.now.is_some() { Ok(found) } else { LoadedManifests::new(reader, requested, &super::default_inputs::crds()) }
     }
 
     pub fn now(&self) -> Option<&Conversions> {

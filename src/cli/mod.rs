@@ -3,6 +3,7 @@
 pub mod arguments;
 mod baseline;
 mod check_run;
+mod chosen_servers;
 pub mod config;
 mod conversion_check;
 mod conversion_generate;
@@ -10,7 +11,7 @@ mod conversion_plan;
 mod conversion_release;
 mod conversion_scaffold;
 mod convert;
-mod defaults;
+mod default_inputs;
 mod driver;
 mod existing_objects;
 mod explain;
@@ -26,7 +27,6 @@ mod own_pages;
 mod progress;
 mod released;
 mod run_settings;
-mod servers;
 mod sides;
 mod suites;
 mod webhook;
@@ -128,8 +128,8 @@ fn usage(error: &clap::Error, streams: &mut Streams<'_>) -> Exit {
 
 fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     match cli.command {
-        Command::Review(arguments) => review(&defaults::review(*arguments, streams)?, streams),
-        Command::Lint(arguments) => lint(&defaults::lint(arguments, streams)?, streams),
+        Command::Review(arguments) => review(&default_inputs::review(*arguments, streams)?, streams),
+        Command::Lint(arguments) => lint(&default_inputs::lint(arguments, streams)?, streams),
         Command::Validate(arguments) => objects::validate(&arguments, streams),
         Command::Test(arguments) => suites::test(&arguments, streams),
         Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),

@@ -15,11 +15,11 @@ use crate::model::{Crd, Version};
 use crate::render::{Anchors, objects};
 use crate::server::object::{self, Subresource};
 
+use super::chosen_servers;
 use super::existing_objects::{ResourceList, each_page};
 use super::input::InputReader;
 use super::output::{check_formats, write_formats};
 use super::run_settings::configured_servers;
-use super::servers;
 use super::write_file::replace;
 use super::{Exit, Stop, Streams};
 
@@ -45,8 +45,8 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
         None => configured_servers(&reader, crds.inputs(), streams)?,
     };
     let asked = reader.parse(&clusters)?;
-    let asked = servers::clusters(crds.inputs().iter().chain(old.iter().flat_map(|old| old.inputs())).chain(&asked));
-    let kubernetes = servers::choose(named, &asked, &reader, streams);
+    let asked = chosen_servers::clusters(crds.inputs().iter().chain(old.iter().flat_map(|old| old.inputs())).chain(&asked));
+    let kubernetes = chosen_servers::choose(named, &asked, &reader, streams);
     let crds_on = |minor| crd_side.bundle.on(minor);
     let reports: Vec<(Minor, Vec<object::ObjectReport>)> = if arguments.previous.is_empty() {
         let old_on = |minor| old_side.as_ref().map(|side| side.bundle.on(minor));

@@ -20,9 +20,9 @@ use crate::model::kubernetes::Minors;
 use crate::model::{Documents, FileId, Place};
 use crate::render::human;
 
+use super::chosen_servers;
 use super::input::{InputReader, Read, with_advice};
 use super::own_pages::OwnPages;
-use super::servers;
 use super::{Exit, Stop, Streams};
 
 /// Everything that decides how findings are judged.
@@ -75,7 +75,7 @@ impl RunSettings {
         streams: &mut Streams<'_>,
     ) -> Result<Self, Stop> {
         let SettingsInputs { old, new, accept } = inputs;
-        let clusters = servers::clusters(old.iter().flat_map(|(old, _)| old.inputs()).chain(new.inputs()));
+        let clusters = chosen_servers::clusters(old.iter().flat_map(|(old, _)| old.inputs()).chain(new.inputs()));
         let mut search = ConfigSearch { reader, judging, streams, accept };
         let found = search.side(new.inputs())?;
         let before = match &old {
@@ -121,7 +121,7 @@ impl RunSettings {
         let own = Arc::clone(&judges.own);
         let (policy, gate) = choose(judging, &config, &own)?;
         let today = today(judging)?;
-        let kubernetes = servers::choose(judging.kubernetes.or(config.kubernetes), &clusters, reader, streams);
+        let kubernetes = chosen_servers::choose(judging.kubernetes.or(config.kubernetes), &clusters, reader, streams);
         Ok(RunSettings { kubernetes, own, policy, gate, config, file, baseline, today, changed, baseline_file })
     }
 

@@ -14,7 +14,7 @@ use crate::input::program;
 use crate::render::visible;
 
 use super::input::InputReader;
-use super::{Exit, Stop, Streams, defaults};
+use super::{Exit, Stop, Streams, default_inputs};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest response that is read.
@@ -33,7 +33,7 @@ enum Webhook {
 
 pub(super) fn check(webhook: &str, inputs: &[OsString], reader: &InputReader, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let webhook = Webhook::parse(webhook)?;
-    let inputs = if inputs.is_empty() { defaults::crds() } else { inputs.to_vec() };
+    let inputs = if inputs.is_empty() { default_inputs::crds() } else { inputs.to_vec() };
     let read = reader.one(&inputs, false)?;
     let side = read.side();
     let mut exit = read.problems(&side, streams)?;

@@ -9,10 +9,10 @@
 //! - [`Witnesses`] shows a difference with an object, confirmed by requests to both sides.
 
 mod budget;
-mod cases;
 mod cel_condition;
 pub(crate) mod cel_implication;
 mod condition;
+mod constraint_objects;
 mod generate;
 mod limits;
 mod neighbours;
@@ -26,8 +26,8 @@ use serde_json::Value;
 
 pub use crate::model::relation::{Comparison, Relation};
 pub use budget::Budget;
-pub(crate) use cases::CaseMaker;
 pub(crate) use condition::{CONDITIONS, condition_keywords, condition_of, constrained_by, errors_of, restore};
+pub(crate) use constraint_objects::CaseMaker;
 #[cfg(test)]
 pub(crate) use generate::smallest;
 pub use generate::{around, embed, filled};

@@ -2,7 +2,7 @@
 
 pub mod change;
 pub mod conversion;
+pub mod facts_by_server;
 pub mod lint;
 mod maturity_marker;
 pub mod review_context;
-pub mod servers;

@@ -1,5 +1,6 @@
 //! Judges facts with rules and a policy, and writes findings and a report.
 
+pub mod accepting_servers;
 pub mod baseline;
 pub mod bump;
 pub mod existing_objects;
@@ -10,7 +11,6 @@ pub mod report;
 pub mod review;
 pub mod rule;
 pub mod scope;
-pub mod servers;
 pub(crate) mod suite;
 pub mod waiver;
 

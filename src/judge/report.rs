@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
+use crate::judge::accepting_servers::Servers;
 use crate::judge::bump::Recommendation;
 use crate::judge::existing_objects::ExistingObjects;
 use crate::judge::finding::{Class, Finding, Severity, Status};
 use crate::judge::overview::{Counts, Overview};
-use crate::judge::servers::Servers;
 use crate::model::kubernetes::Minors;
 use crate::model::{Bundle, Skipped};
 

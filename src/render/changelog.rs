@@ -8,7 +8,7 @@ use crate::judge::overview::{Group, Overview};
 use crate::judge::rule::Kind;
 
 use super::markdown::inline;
-use super::view::View;
+use super::report_view::View;
 
 pub fn render(view: &View<'_>) -> String {
     let report = view.report;

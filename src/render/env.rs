@@ -3,7 +3,7 @@
 
 use crate::judge::finding::Severity;
 
-use super::view::View;
+use super::report_view::View;
 
 pub fn render(view: &View<'_>) -> String {
     let report = view.report;

@@ -8,8 +8,8 @@ use crate::judge::overview::{Group, plural};
 
 use super::escape::visible;
 use super::proof::Proof;
+use super::report_view::{View, subject};
 use super::short::{answer, sentence};
-use super::view::{View, subject};
 
 /// GitHub shows this many annotations of each level for one step, and silently drops the rest.
 pub(super) const MOST: usize = 10;

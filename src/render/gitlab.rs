@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::judge::finding::{Finding, Severity, fingerprint};
 
 use super::escape::visible;
-use super::view::{View, subject};
+use super::report_view::{View, subject};
 
 #[derive(Serialize)]
 struct Issue<'r> {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::judge::finding::Finding;
 
 use super::escape::{push_markup, visible};
-use super::view::View;
+use super::report_view::View;
 
 pub fn render(view: &View<'_>) -> String {
     let command = if view.report.old.is_some() { "review" } else { "lint" };

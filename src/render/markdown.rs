@@ -14,9 +14,9 @@ use crate::judge::report::Report;
 use super::accept::acceptance;
 use super::escape::visible;
 use super::proof::Proof;
-use super::servers;
+use super::report_view::View;
+use super::server_lines;
 use super::short::sentence;
-use super::view::View;
 
 /// The first line, by which a later run finds its comment. Text from files can't contain it.
 pub const MARKER: &str = "<!-- crdwise -->";
@@ -116,7 +116,7 @@ fn head(out: &mut String, view: &View<'_>) {
         Some(Class::None) => out.push_str("## API review: no API change\n\n"),
         None => out.push_str("## CRD lint\n\n"),
     }
-    let servers = servers::summary(view.report);
+    let servers = server_lines::summary(view.report);
     let _ = writeln!(out, "**{}** · policy {} · Kubernetes {servers}", view.report.summary.text(), code(&cut(&view.report.policy)));
     if let Some(bump) = bump {
         let _ = writeln!(out, "\nNext version: {}", inline(&bump.to_string()));

@@ -10,7 +10,7 @@ use crate::judge::overview::{Group, Overview};
 
 use super::escape::visible;
 use super::html::{Commits, Sort, checklist, summary};
-use super::view::View;
+use super::report_view::View;
 
 const TEMPLATE: &str = include_str!("minutes.md");
 

@@ -19,16 +19,16 @@ pub mod markdown;
 pub mod minutes;
 pub mod objects;
 mod proof;
+mod report_view;
 #[cfg(test)]
 mod sample;
 pub mod sarif;
-mod servers;
+mod server_lines;
 pub mod short;
 mod snippet;
 pub mod suite;
-mod view;
 
 pub(crate) use crate::judge::overview::plural;
 pub use anchor::Anchors;
 pub use escape::visible;
-pub use view::View;
+pub use report_view::View;

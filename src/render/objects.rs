@@ -14,7 +14,7 @@ use crate::server::object::{ObjectReport, ObjectVerdict, Request, Subresource, U
 use super::Anchors;
 use super::annotation::{self, Annotation, TestCase};
 use super::escape::visible;
-use super::servers;
+use super::server_lines;
 use super::snippet::{self, Diagnostic, Excerpt, Excerpts, Style};
 use crate::judge::overview::plural;
 
@@ -267,7 +267,7 @@ pub fn render(
     all: bool,
 ) -> String {
     let mut out = remarks(judged, documents, style, all);
-    let servers = servers.map_or_else(String::new, |minors| format!(" · Kubernetes {}", servers::named(minors)));
+    let servers = servers.map_or_else(String::new, |minors| format!(" · Kubernetes {}", server_lines::named(minors)));
     let _ = writeln!(out, "{}{servers}", summary(judged, unhurt));
     for skipped in skipped {
         let _ = writeln!(out, "skipped: {}: {}", visible(&skipped.what), skipped.why);

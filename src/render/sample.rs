@@ -11,7 +11,7 @@ use crate::model::kubernetes::Minors;
 use crate::model::{Documents, Place};
 
 use super::anchor::Anchors;
-use super::view::View;
+use super::report_view::View;
 
 pub fn finding() -> Finding {
     Finding {

@@ -13,7 +13,7 @@ use crate::model::fact::{Affects, Certainty};
 use super::anchor::Anchor;
 use super::escape::visible;
 use super::proof::Proof;
-use super::view::View;
+use super::report_view::View;
 
 /// GitHub accepts this many results per run, and refuses a file with more.
 pub(super) const MOST: usize = 25_000;

@@ -6,7 +6,7 @@ use crate::judge::finding::{Class, Severity, Status};
 use crate::judge::overview::Group;
 
 use super::escape::visible;
-use super::view::View;
+use super::report_view::View;
 
 pub fn render(view: &View<'_>, color: bool) -> String {
     let mut out = String::new();

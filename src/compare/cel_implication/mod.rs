@@ -5,7 +5,7 @@
 //! looks for a value on which the rules differ, given everything else that the schema requires. The form is tried first, because it
 //! is cheap and needs no value.
 
-mod cases;
+mod case_analysis;
 mod implies;
 mod rule_form;
 mod size_bounds;
@@ -80,7 +80,7 @@ impl<'t> NodeRule<'t> {
             Some(Known::Parent) => Some(true),
             _ => None,
         };
-        self.term().is_some_and(|term| term.given(known) == RuleForm::True) || cases::implied(&[], self.text, self.whole(), &absent)
+        self.term().is_some_and(|term| term.given(known) == RuleForm::True) || case_analysis::implied(&[], self.text, self.whole(), &absent)
     }
 
     /// The form of the rule; rules with the same form are equivalent.
@@ -126,7 +126,7 @@ fn implied<'r, 't: 'r>(rules: impl ExactSizeIterator<Item = &'r NodeRule<'t>>, o
     let follows = |given: &[&NodeRule<'_>]| {
         let texts: Vec<&str> = given.iter().map(|rule| rule.text).collect();
         let affordable = budget.spend(given.len() * CASES + FORM * (other.text.len() + texts.iter().map(|text| text.len()).sum::<usize>()));
-        affordable && given.first().is_some_and(|first| cases::implied(&texts, other.text, first.whole(), &|_| None))
+        affordable && given.first().is_some_and(|first| case_analysis::implied(&texts, other.text, first.whole(), &|_| None))
     };
     other.text.len() <= MAX_RULE
         && (running.iter().any(|rule| follows(&[rule])) || (running.len() > 1 && running.len() <= MAX_TOGETHER && follows(&running)))

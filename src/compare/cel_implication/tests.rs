@@ -121,7 +121,7 @@ fn follows_in_all_cases(given: &str, rule: &str) -> bool {
         "m": {"type": "object", "additionalProperties": text},
         "o": {"type": "object", "required": ["r"], "properties": {"x": number, "r": number}},
     }});
-    super::cases::implied(&[given], rule, &crate::testing::shape(&schema), &|_| None)
+    super::case_analysis::implied(&[given], rule, &crate::testing::shape(&schema), &|_| None)
 }
 
 #[test]

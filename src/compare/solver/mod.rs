@@ -21,7 +21,7 @@ mod object_plan;
 mod part;
 mod probe;
 mod read;
-mod rules;
+mod rule_cache;
 mod same;
 mod scalar;
 mod translate;
@@ -41,7 +41,7 @@ pub(crate) use evaluate::Evaluator;
 pub(crate) use formula::Formula;
 use read::{Effect, SentKey};
 pub(crate) use read::{Pair, ReadBy, Reader, completed, stored};
-pub(crate) use rules::RuleCache;
+pub(crate) use rule_cache::RuleCache;
 
 pub(crate) use goal::{Difference, Goal, Pin, PinTarget, Preference, SideView, Term, TermLiteral};
 use goal::{candidates, has_pin, is_impossible};

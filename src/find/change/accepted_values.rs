@@ -10,8 +10,8 @@ use crate::model::schema::{Keyword, Schema};
 use crate::model::{FieldPath, PathStep};
 
 use super::change_list::Changes;
+use super::json_types::JsonTypes;
 use super::node_comparison::{AcceptedChange, NodeComparison};
-use super::types::JsonTypes;
 use super::value_text::{self, names};
 use super::walk::{ChangeWalk, NodePair, Position};
 

@@ -12,9 +12,9 @@ use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
 use super::change_list::Changes;
+use super::json_types::JsonTypes;
 use super::node_comparison::role;
 use super::rename;
-use super::types::JsonTypes;
 use super::undeclared_keys::Undeclared;
 use super::value_text::{around_difference, cut};
 use super::walk::{ChangeWalk, NodePair};

@@ -8,7 +8,7 @@ use crate::compare::restore;
 use crate::model::fact::Aspect;
 use crate::model::schema::{Keyword, Schema, Shape};
 
-use super::types::JsonTypes;
+use super::json_types::JsonTypes;
 use super::value_text::canonical;
 
 /// The node itself, followed by the clauses.

@@ -11,30 +11,30 @@ mod conditions;
 mod crd;
 mod description_text;
 mod documentation;
+mod evidence;
 mod implicit;
+mod json_types;
 mod metadata;
 mod node_comparison;
 mod null;
 mod presence;
 mod read_back;
 mod rename;
-mod scale;
+mod scale_subresource;
 mod storage;
-mod types;
 mod undeclared_keys;
 mod upgrade;
 mod value_text;
 mod version;
 mod version_attributes;
 mod walk;
-mod witness;
 
 pub use upgrade::upgrade;
 
 use rayon::prelude::*;
 
+use crate::find::facts_by_server::facts_for;
 use crate::find::review_context::{ReviewContext, Stability};
-use crate::find::servers::facts_for;
 use crate::model::fact::Fact;
 use crate::model::kubernetes::Server;
 use crate::model::{Bundle, Crd};

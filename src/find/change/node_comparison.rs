@@ -13,7 +13,7 @@ use crate::model::schema::{Schema, Shape};
 
 use super::conditions::Conditions;
 use super::implicit::is_reserved;
-use super::types::JsonTypes;
+use super::json_types::JsonTypes;
 use super::walk::{NodePair, Position};
 
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use crate::input::yaml::Entry;
 use crate::model::schema::{Keyword, Schema};
 
 use super::ChangeOptions;
-use super::types::JsonTypes;
+use super::json_types::JsonTypes;
 use super::value_text::canonical;
 
 /// How many pairs are scored for one parent; beyond it, nothing counts as a rename.

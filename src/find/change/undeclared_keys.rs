@@ -10,7 +10,7 @@ use crate::server::key_fate::{KeyFate, Pruning};
 use super::ancestors;
 use super::change_list::Changes;
 use super::implicit::is_metadata;
-use super::types::JsonTypes;
+use super::json_types::JsonTypes;
 use super::value_text;
 use super::walk::{ChangeWalk, NodePair, Position};
 use crate::input::yaml::Entry;

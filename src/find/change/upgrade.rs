@@ -15,8 +15,8 @@ use crate::cel::check::Purpose;
 use crate::cel::decl::Decl;
 use crate::cel::eval::Program;
 use crate::compare::Sample;
+use crate::find::facts_by_server::read_by;
 use crate::find::review_context::{ReviewContext, Stability};
-use crate::find::servers::read_by;
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Subject, Word};
 use crate::model::kubernetes::{Feature, Minor, Server};
@@ -26,8 +26,8 @@ use crate::model::{Api, Bundle, Crd, FieldPath, PathStep, Place, Version};
 use crate::server::crd;
 use crate::server::object::{Scale, enforced_format};
 
+use super::evidence::{FactDraft, ResourceNames, attach};
 use super::value_text::cut;
-use super::witness::{FactDraft, ResourceNames, attach};
 
 /// How many characters of a rule a message shows.
 const RULE: usize = 80;

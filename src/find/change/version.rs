@@ -7,8 +7,8 @@ use crate::model::{Crd, Maturity, Repeat, Version};
 use crate::server::object::Scale;
 
 use super::crd::CrdComparison;
+use super::evidence::{FactDraft, ResourceNames};
 use super::walk::{ChangeWalk, FactScope};
-use super::witness::{FactDraft, ResourceNames};
 
 impl<'a, 't> CrdComparison<'a, 't> {
     pub(super) fn versions(&mut self) {
@@ -50,7 +50,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
                 } else {
                     let drafts = ChangeWalk::new(scope).drafts(sides.0, sides.1).into_iter().map(unserved).collect::<Vec<_>>();
                     self.facts.extend(match self.options.witnesses {
-                        true => super::witness::attach(drafts, (old, &scales.0), (new, &scales.1), self.resource(after)),
+                        true => super::evidence::attach(drafts, (old, &scales.0), (new, &scales.1), self.resource(after)),
                         false => drafts.into_iter().map(|draft| draft.fact).collect(),
                     });
                 }

@@ -12,9 +12,9 @@ use crate::server::object::Scale;
 
 use super::ChangeOptions;
 use super::change_list::Changes;
+use super::evidence::{FactDraft, ResourceNames};
+use super::json_types::JsonTypes;
 use super::presence::Required;
-use super::types::JsonTypes;
-use super::witness::{FactDraft, ResourceNames};
 
 /// What all facts of one comparison have in common.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +81,7 @@ impl<'a> ChangeWalk<'a> {
         }
         let scales = self.scope.scales;
         let drafts = self.drafts(old, new);
-        super::witness::attach(drafts, (old.0, &scales.0), (new.0, &scales.1), resource)
+        super::evidence::attach(drafts, (old.0, &scales.0), (new.0, &scales.1), resource)
     }
 
     /// The facts about two schemas, each with its key in the file.

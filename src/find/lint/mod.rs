@@ -23,8 +23,8 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
+use crate::find::facts_by_server::{facts_for, read_by};
 use crate::find::review_context::{ReviewContext, Stability};
-use crate::find::servers::{facts_for, read_by};
 use crate::input::yaml::Node;
 use crate::model::fact::{Fact, Mark};
 use crate::model::{Api, Bundle, Crd, FactCollector, Repeat};

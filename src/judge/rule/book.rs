@@ -11,8 +11,8 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::input::glob::Glob;
 use crate::input::json_schema_check::{Fault, nearest};
 
-use super::condition::FactView;
 use super::page::{Match, PageError, Rule};
+use super::when_condition::FactView;
 use super::{PAGES, Page};
 
 /// The rule for every change that no other rule judges.

@@ -1,18 +1,18 @@
 //! Rules: parses rule files, and finds which rule judges a fact and with which texts.
 
 mod book;
-mod condition;
 #[cfg(test)]
 pub(crate) mod example;
 pub(crate) mod front_matter;
 mod mistake;
 mod page;
 mod template;
+mod when_condition;
 
 pub(crate) use crate::input::json_schema_check::nearest;
 pub use book::{Book, MatchingRule};
-pub(crate) use condition::{FactView, WhenCondition};
 pub use page::{Family, Kind, Need, PageError, Rule};
+pub(crate) use when_condition::{FactView, WhenCondition};
 
 /// The JSON Schema of a rule's front matter.
 pub const SCHEMA: &str = include_str!("rule.schema.json");

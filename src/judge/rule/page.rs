@@ -11,10 +11,10 @@ use crate::judge::finding::{Class, Severity};
 use crate::model::fact::{Aspect, Effect, Fact, Subject, vocabulary};
 
 use super::Page;
-use super::condition::WhenCondition;
 use super::front_matter::{self, OneOrMany};
 use super::mistake::Mistake;
 use super::template;
+use super::when_condition::WhenCondition;
 
 vocabulary! {
     /// The source of a rule.

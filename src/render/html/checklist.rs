@@ -13,7 +13,7 @@ use crate::judge::rule::Kind;
 use crate::model::fact::{Affected, Certainty};
 
 use super::super::escape::visible;
-use super::super::view::View;
+use super::super::report_view::View;
 use super::card::{MEANING, Sort, affected_text};
 use super::prose::list;
 use super::summary::{Tally, Tone};

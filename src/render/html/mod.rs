@@ -29,7 +29,7 @@ use crate::judge::report::SideSummary;
 
 use super::escape::visible;
 use super::human::Texts;
-use super::view::View;
+use super::report_view::View;
 pub(super) use card::Sort;
 use card::{CardMaker, ShortNames, key};
 

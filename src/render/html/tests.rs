@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 use super::*;
 use crate::judge::finding::{Class, Finding, Severity, Spot, Status};
 use crate::judge::rule::Book;
+use crate::render::report_view::View;
 use crate::render::sample;
-use crate::render::view::View;
 
 /// Every file has this text.
 struct Everywhere(&'static str);

@@ -12,7 +12,7 @@ use crate::judge::report::{Report, SideSummary};
 use super::accept::{Acceptance, acceptance};
 use super::escape::visible;
 use super::existing_objects;
-use super::servers;
+use super::server_lines;
 pub use super::snippet::Style;
 use super::snippet::{self, Diagnostic, Excerpt, Excerpts};
 pub(super) use block::ratchet_note;
@@ -175,7 +175,7 @@ fn foot(out: &mut String, report: &Report, options: &Options) {
             wrapped(out, "  unexplained: ", &line, width);
         }
     }
-    let judged = format!("policy {} · Kubernetes {}", visible(&report.policy), servers::summary(report));
+    let judged = format!("policy {} · Kubernetes {}", visible(&report.policy), server_lines::summary(report));
     match &report.old {
         Some(old) => {
             let same = old.crds == report.new.crds && old.skipped.is_empty();
@@ -184,10 +184,10 @@ fn foot(out: &mut String, report: &Report, options: &Options) {
         }
         None => wrapped(out, "checked: ", &format!("{} · {judged}", side(&report.new)), width),
     }
-    for refusal in servers::refusals(report) {
+    for refusal in server_lines::refusals(report) {
         wrapped(out, "  ", &visible(&refusal), width);
     }
-    for row in servers::table(report) {
+    for row in server_lines::table(report) {
         let _ = writeln!(out, "  {}", visible(&row));
     }
 }

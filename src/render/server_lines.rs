@@ -1,7 +1,7 @@
 //! Text about the servers of a report: which ones, which of them accept the bundle, and why the others don't.
 
+use crate::judge::accepting_servers::Servers;
 use crate::judge::report::Report;
-use crate::judge::servers::Servers;
 use crate::model::kubernetes::{Minor, Minors};
 
 /// How many rows the table of CRDs has. CRDs that all servers treat the same are only counted.

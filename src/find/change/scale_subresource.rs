@@ -11,10 +11,10 @@ use crate::model::{FieldPath, PathStep, Version};
 use crate::server::object::Scale;
 
 use super::crd::CrdComparison;
+use super::evidence::scaled;
 use super::metadata::entries;
 use super::value_text::{names, value};
 use super::walk::{ChangeWalk, NodePair};
-use super::witness::scaled;
 use crate::compare::is_oversized;
 
 const PATHS: &[&str] = &["specReplicasPath", "statusReplicasPath", "labelSelectorPath"];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::find::servers::{CrdAcceptance, acceptance};
+use crate::find::facts_by_server::{CrdAcceptance, acceptance};
 use crate::judge::finding::Spot;
 use crate::judge::review::Side;
 use crate::model::fact::{Aspect, Fact, Mark, Word};
