@@ -62,6 +62,16 @@ impl Operator {
             Operator::AtLeast => order.is_ge(),
         }
     }
+
+    /// Whether it holds for two constants of one type.
+    pub(crate) fn of_constants(self, a: &Literal, b: &Literal) -> Option<bool> {
+        match (a, b) {
+            (Literal::Int(a), Literal::Int(b)) => Some(self.holds(a.cmp(b))),
+            (Literal::String(a), Literal::String(b)) => Some(self.holds(a.cmp(b))),
+            (Literal::Bool(a), Literal::Bool(b)) if self == Operator::Equal => Some(a == b),
+            _ => None,
+        }
+    }
 }
 
 /// The constants of a list literal that contains nothing else.

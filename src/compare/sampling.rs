@@ -2,89 +2,21 @@
 //!
 //! The generator has a fixed seed, so the objects are always the same.
 
-use std::collections::{BTreeSet, HashMap};
+mod learnt;
+
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::cel::ast::{Expr, ExprKind, Literal};
-use crate::cel::name::unescape;
-use crate::cel::parse::read;
 use crate::model::PathStep;
 use crate::model::schema::shape::{Extra, ListType, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::server::object::clause_accepts;
 
-use super::neighbours::neighbours;
+use super::Budget;
 use super::solver::{Goal, Pin, PinTarget, Preference, Reader, Solver};
-use super::{Budget, MAX_RULE};
+use learnt::Learnt;
 
-/// Strings that Kubernetes' CEL functions treat differently.
-const TEXTS: &[&str] = &[
-    "",
-    "a",
-    "b",
-    "1",
-    "0",
-    "ab",
-    "A",
-    "AB",
-    "aB",
-    "a.b",
-    "a-b",
-    "-a",
-    "a,b,c",
-    "a..b",
-    "x",
-    " ",
-    "1.2.3.4",
-    "10.0.0.1",
-    "::1",
-    "::0001",
-    "FD00::A",
-    "172.16.5.4",
-    "10.200.0.1",
-    "::ffff:1.2.3.4",
-    "1111:1111:1111:1111:1111:1111:123.123.123.123",
-    "10.0.0.0/8",
-    "10.1.2.3/8",
-    "fd00::/8",
-    "10.0.1.0/24",
-    "10.200.0.0/16",
-    "192.168.0.0/24",
-    "https://example.com/a?b=c#d",
-    "http://example.com",
-    "ftp://x",
-    "/a",
-    "1Gi",
-    "2Mi",
-    "2Gi",
-    "4",
-    "7",
-    "1.5",
-    "-1",
-    "100m",
-    "1s",
-    "59s",
-    "60s",
-    "61s",
-    "2m0s",
-    "1h",
-    "2019-12-31T23:59:59Z",
-    "2020-01-15T00:00:00Z",
-    "2021-06-15T12:30:00Z",
-    "1.2.3",
-    "v1.2.3",
-    "1.0.0-rc.1",
-    "YWI=",
-    "YWI",
-    "50%",
-    "*.a",
-    "2020-06-01T00:00:00+02:00",
-    "1m30s",
-    "90m",
-    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.b",
-];
 /// The maximum nesting of generated values.
 const MAX_DEPTH: usize = 24;
 /// The longest list that is generated to reach an upper bound.
@@ -93,18 +25,13 @@ const MAX_ITEMS: u64 = 70;
 const FULL: usize = 250;
 /// How many nested lists are filled this way.
 const MAX_FULL: usize = 2;
-/// Lengths of strings that rules may require.
-const LENGTHS: std::ops::RangeInclusive<i64> = 3..=1_024;
 /// How many values of one scalar are kept.
 const MAX_LEAF: usize = 160;
 
 /// Generates random values of a schema.
 pub(super) struct Sampler<'s> {
     state: u64,
-    texts: Vec<String>,
-    numbers: Vec<f64>,
-    /// Fields that the rules mention.
-    named: BTreeSet<String>,
+    learnt: Learnt,
     /// The few scalars that one object is mostly made of, so that its parts are often equal.
     palette: Vec<Value>,
     /// The values that a scalar node accepts, by its address.
@@ -123,11 +50,9 @@ pub(super) struct Sampler<'s> {
 impl<'s> Sampler<'s> {
     /// `rules` are the texts whose literals and fields are used.
     pub(super) fn new<'r>(rules: impl Iterator<Item = &'r str>, budget: &Budget) -> Self {
-        let mut sampler = Sampler {
+        Sampler {
             state: 0x9E37_79B9_7F4A_7C15,
-            texts: Vec::new(),
-            numbers: Vec::new(),
-            named: BTreeSet::new(),
+            learnt: Learnt::of(rules),
             palette: Vec::new(),
             leaves: HashMap::new(),
             valid: HashMap::new(),
@@ -136,69 +61,6 @@ impl<'s> Sampler<'s> {
             lists: 0,
             solver: Solver::new(Preference::Small, budget),
             budget: budget.clone(),
-        };
-        for rule in rules.filter(|rule| rule.len() <= MAX_RULE) {
-            let Ok(expr) = read(rule) else { continue };
-            sampler.learn(&expr);
-            if rule.contains("size(") {
-                sampler.learn_lengths(&expr);
-            }
-        }
-        let known = sampler.numbers.clone();
-        [0.0, 1.0, -1.0, 2.0, 3.0].into_iter().filter(|x| !known.contains(x)).for_each(|x| sampler.numbers.push(x));
-        sampler.numbers.extend([5.0, 10.0, 100.0, 1e6, 2_147_483_647.0, -2_147_483_648.0, 9e15]);
-        sampler.numbers.extend((-20..=20).map(f64::from));
-        for text in TEXTS {
-            if !sampler.texts.iter().any(|known| known == text) {
-                sampler.texts.push((*text).to_owned());
-            }
-        }
-        sampler
-    }
-
-    fn learn(&mut self, expr: &Expr) {
-        for part in expr.descendants() {
-            match &part.kind {
-                ExprKind::Select(select) => drop(self.named.insert(unescape(&select.field).unwrap_or_else(|| select.field.clone()))),
-                // `self.?field` and `self['field']` name a field by a string.
-                ExprKind::Literal(Literal::String(text)) => {
-                    self.named.insert(text.clone());
-                    let shorter: String = text.chars().take(text.chars().count().saturating_sub(1)).collect();
-                    let spellings =
-                        [text.clone(), format!("{text}x"), format!("x{text}"), shorter, text.to_uppercase(), text.to_lowercase()];
-                    let spellings = spellings.into_iter().chain([format!("{text}{text}"), format!("{text}.example.com/x")]);
-                    let spellings = spellings.chain(neighbours(text));
-                    for text in spellings.filter(|text| text.len() <= 300) {
-                        if !self.texts.contains(&text) {
-                            self.texts.push(text);
-                        }
-                    }
-                }
-                ExprKind::Literal(Literal::Int(n)) => self.number(*n as f64),
-                ExprKind::Literal(Literal::Double(x)) => self.number(*x),
-                _ => {}
-            }
-        }
-    }
-
-    /// Adds strings with the lengths in a rule, and one longer or shorter.
-    fn learn_lengths(&mut self, expr: &Expr) {
-        for part in expr.descendants() {
-            let ExprKind::Literal(Literal::Int(n)) = part.kind else { continue };
-            for length in [n, n.saturating_add(1), n.saturating_sub(1)].into_iter().filter(|length| LENGTHS.contains(length)) {
-                let text = "a".repeat(usize::try_from(length).unwrap_or(0));
-                if !self.texts.contains(&text) {
-                    self.texts.push(text);
-                }
-            }
-        }
-    }
-
-    fn number(&mut self, x: f64) {
-        for x in [x, x + 1.0, x - 1.0, x + 0.5, -x, 2.0 * x] {
-            if !self.numbers.contains(&x) {
-                self.numbers.push(x);
-            }
         }
     }
 
@@ -235,9 +97,9 @@ impl<'s> Sampler<'s> {
         self.palette.clear();
         for _ in 0..3 {
             let end = if self.below(3) > 0 { 16 } else { usize::MAX };
-            let (text, number) = (self.below(end.min(self.texts.len())), self.below(end.min(self.numbers.len())));
-            self.palette.extend(self.texts.get(text).map(|text| Value::from(text.as_str())));
-            self.palette.extend(self.numbers.get(number).map(|&x| whole(x).unwrap_or_else(|| x.into())));
+            let (text, number) = (self.below(end.min(self.learnt.texts.len())), self.below(end.min(self.learnt.numbers.len())));
+            self.palette.extend(self.learnt.texts.get(text).map(|text| Value::from(text.as_str())));
+            self.palette.extend(self.learnt.numbers.get(number).map(|&x| whole(x).unwrap_or_else(|| x.into())));
         }
     }
 
@@ -304,7 +166,7 @@ impl<'s> Sampler<'s> {
                 let mut map = self.required(shape, rich, depth)?;
                 if rich {
                     for (name, child) in &shape.properties {
-                        let chance = if self.named.contains(name) { 65 } else { 3 };
+                        let chance = if self.learnt.named.contains(name) { 65 } else { 3 };
                         if !map.contains_key(name) && self.below(100) < chance {
                             map.extend(self.value(child, true, depth + 1).map(|value| (name.clone(), value)));
                         }
@@ -357,8 +219,12 @@ impl<'s> Sampler<'s> {
             Some(Value::Object(map)) => map,
             _ => self.required(shape, false, depth)?,
         };
-        let named: Vec<(&'s String, &'s Shape)> =
-            shape.properties.iter().filter(|(name, _)| self.named.contains(*name)).map(|(name, child)| (name, child.as_ref())).collect();
+        let named: Vec<(&'s String, &'s Shape)> = shape
+            .properties
+            .iter()
+            .filter(|(name, _)| self.learnt.named.contains(*name))
+            .map(|(name, child)| (name, child.as_ref()))
+            .collect();
         for (name, child) in named {
             if child.ty == Some(Type::Array) || (child.ty == Some(Type::Object) && self.below(2) == 0) {
                 map.extend(self.value(child, true, depth + 1).map(|value| (name.clone(), value)));
@@ -415,8 +281,8 @@ impl<'s> Sampler<'s> {
         let most = if shape.property_count.max == Some(0) { 0 } else { 3 };
         for _ in 0..self.below(most + 1).max(least) {
             let few = if self.below(4) == 0 { usize::MAX } else { 14 };
-            let index = self.below(few.min(self.texts.len()));
-            let Some(key) = self.texts.get(index).filter(|key| !key.is_empty()).cloned() else { continue };
+            let index = self.below(few.min(self.learnt.texts.len()));
+            let Some(key) = self.learnt.texts.get(index).filter(|key| !key.is_empty()).cloned() else { continue };
             let value = values.map_or(Some(Value::from("a")), |node| self.value(node, true, depth + 1));
             map.extend(value.map(|value| (key, value)));
         }
@@ -439,12 +305,12 @@ impl<'s> Sampler<'s> {
                 [shape.bounds.minimum, shape.bounds.maximum].into_iter().flatten().flat_map(|bound| [bound, bound + 1.0, bound - 1.0]);
             let fractions = shape.ty == Some(Type::Number);
             let bounds: Vec<f64> = bounds.collect();
-            list.extend(bounds.iter().chain(&self.numbers).filter_map(|&x| whole(x).or_else(|| fractions.then(|| x.into()))));
+            list.extend(bounds.iter().chain(&self.learnt.numbers).filter_map(|&x| whole(x).or_else(|| fractions.then(|| x.into()))));
             // Beyond what a float can represent exactly, and where sums and products overflow.
             list.extend([9_007_199_254_740_993_i64, i64::MAX, i64::MIN].map(Value::from));
         }
         if texts {
-            list.extend(self.texts.iter().map(|text| Value::from(text.as_str())));
+            list.extend(self.learnt.texts.iter().map(|text| Value::from(text.as_str())));
         }
         let mut seen: Vec<Value> = Vec::new();
         for value in list {
@@ -485,7 +351,7 @@ impl<'s> Sampler<'s> {
                 let named: Vec<(&'s String, &'s Shape)> = shape
                     .properties
                     .iter()
-                    .filter(|(name, _)| self.named.contains(*name) && !(depth == 0 && is_meta(name)))
+                    .filter(|(name, _)| self.learnt.named.contains(*name) && !(depth == 0 && is_meta(name)))
                     .map(|(name, child)| (name, child.as_ref()))
                     .collect();
                 match named.get(self.below(named.len())) {

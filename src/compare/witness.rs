@@ -1,7 +1,9 @@
 //! Finds an object that shows a difference at a path, and confirms it with a request to both sides.
 
+mod random;
+mod verdict;
+
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
@@ -11,16 +13,17 @@ use crate::cel::parse::read;
 use crate::go::strfmt::name::subdomain;
 use crate::model::fact::{Aspect, Outcome, Witness};
 use crate::model::relation::{Search, UndecidedReason};
-use crate::model::schema::shape::Extra;
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, PathStep};
-use crate::server::object::{Compiled, FieldError, FieldErrorKind, ObjectPath, Response, differences};
+use crate::server::object::Compiled;
 
-use super::condition::{errors_of, restore};
+use super::condition::restore;
 use super::generate::BodyMaker;
-use super::sampling::Sampler;
 use super::solver::{Difference, Formula, Goal, Pin, PinTarget, Preference, ReadBy, SideView, Solver, Term, TermLiteral};
 use super::{Budget, MAX_RULE, Sample};
+use verdict::{concerns, verdict};
+
+pub use random::Trial;
 
 /// What to show at a path.
 #[derive(Debug, Clone, Copy)]
@@ -48,15 +51,10 @@ pub enum Cause<'c> {
     Rule(&'c str),
 }
 
-/// How many random objects are tried to show one change.
-const MAX_TRIES: usize = 3_000;
 /// How many object names are tried.
 const MAX_NAMES: usize = 12;
 /// How many rules provide literals and fields.
 const MAX_LEARNT: usize = 24;
-/// How many different objects of each kind are needed; fewer prove too little.
-const FEW: usize = 2;
-const ENOUGH: usize = 24;
 /// How many are tried to show all changes of a version.
 const MAX_TRIES_TOGETHER: usize = 90_000;
 /// Metadata that every resource can have: undeclared fields there are kept.
@@ -252,93 +250,6 @@ impl<'s> Witnesses<'s> {
         Err(open).into()
     }
 
-    /// Like [`Witnesses::show`], by trying random objects, for rules and combinations that the search doesn't support.
-    pub fn sample(&self, path: &FieldPath, cause: Cause<'_>) -> Trial {
-        let ways = [path.steps(), self.ruled(path)];
-        let mut sampler = self.sampler(path, cause);
-        let mut tally = Tally::default();
-        let mut accepted = None;
-        let heads = self.heads.iter().flat_map(|head| [head; 2]).cycle();
-        for (at, head) in ways.into_iter().cycle().zip(heads).take(MAX_TRIES) {
-            // Every other object is derived from one that the old side accepts, because differences are often close.
-            let near = accepted.take().and_then(|body: Value| sampler.changed(&body, self.old, at));
-            let Some(body) = near.or_else(|| sampler.body(self.old, at)) else { continue };
-            let Some(object) = whole(head, &body) else { continue };
-            if !self.may_try() {
-                return Trial::Open;
-            }
-            let old = self.before.request(object.clone());
-            if !is_kept(&old) {
-                continue;
-            }
-            let new = self.after.request(object.clone());
-            if let Some((outcome, because)) = verdict(&old, &new, path, cause).filter(|_| old.accepted()) {
-                return Trial::Shown(Box::new(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because }));
-            }
-            tally.count(&object, (old.accepted(), &new), path, cause);
-            accepted = Some(body).filter(|_| old.accepted());
-        }
-        tally.trial()
-    }
-
-    /// Tries random updates to find one that the old schema accepts and a rule of the new one refuses, or an object, if the rule
-    /// also runs on create.
-    pub fn sample_update(&self, path: &FieldPath, rule: &str) -> Trial {
-        self.sample_updates(path, rule, &|_| true)
-    }
-
-    /// The same with objects that have a `spec`, if the old schema declares one, because a resource is useless without it.
-    pub fn sample_update_with_spec(&self, path: &FieldPath, rule: &str) -> Trial {
-        let declared = self.old.properties.contains_key("spec");
-        self.sample_updates(path, rule, &|object| !declared || object.get("spec").is_some())
-    }
-
-    fn sample_updates(&self, path: &FieldPath, rule: &str, fits: &dyn Fn(&Value) -> bool) -> Trial {
-        let (at, cause) = (path.steps(), Cause::Rule(rule));
-        let mut sampler = self.sampler(path, cause);
-        let mut tally = Tally::default();
-        for head in self.heads.iter().cycle().take(MAX_TRIES) {
-            let Some(before) = sampler.body(self.old, at) else { continue };
-            let after = sampler.changed(&before, self.old, at).and_then(|body| whole(head, &body));
-            let (Some(previous), Some(object)) = (whole(head, &before), after) else { continue };
-            if !self.may_try() {
-                return Trial::Open;
-            }
-            if !fits(&previous) || !fits(&object) {
-                continue;
-            }
-            let stored = self.before.request(previous.clone());
-            if !is_kept(&stored) || !stored.accepted() {
-                continue;
-            }
-            let created = self.after.request(previous.clone());
-            if let Some((outcome, because)) = verdict(&stored, &created, path, cause) {
-                let object = previous;
-                return Trial::Shown(Box::new(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because }));
-            }
-            let old = self.before.request_update(&stored.stored, object.clone());
-            if !is_kept(&old) {
-                continue;
-            }
-            // The new schema reads the stored object before comparing.
-            let mut read = stored.stored;
-            self.after.prune(&mut read);
-            self.after.fill(&mut read);
-            let new = self.after.request_update(&read, object.clone());
-            if let Some((outcome, because)) = verdict(&old, &new, path, cause).filter(|_| old.accepted()) {
-                let previous = Some(previous);
-                return Trial::Shown(Box::new(Witness { previous, object, old: Outcome::Accepted, new: outcome, because }));
-            }
-            tally.count(&object, (old.accepted(), &new), path, cause);
-        }
-        tally.trial()
-    }
-
-    fn may_try(&self) -> bool {
-        self.tries.set(self.tries.get().saturating_sub(1));
-        self.tries.get() > 0
-    }
-
     /// Whether an object that the old side stores and the new one refuses here can still get a label.
     pub fn is_ratcheted(&self, witness: &Witness, path: &FieldPath) -> bool {
         let mut stored = self.before.request(witness.object.clone()).stored;
@@ -350,34 +261,6 @@ impl<'s> Witnesses<'s> {
         }
         let response = self.after.request_update(&stored, labelled);
         !response.errors.iter().any(|error| concerns(&error.path.general(), path))
-    }
-
-    /// The path to the topmost node on the way that has rules, or else to the node itself.
-    fn ruled<'p>(&self, path: &'p FieldPath) -> &'p [PathStep] {
-        let steps = path.steps();
-        let ruled = |root: &Shape, way: &[PathStep]| root.at(way).is_some_and(|node| !node.rules.is_empty());
-        let mut ways = (0..=steps.len()).filter_map(|length| steps.get(..length));
-        ways.find(|way| ruled(self.old, way) || ruled(self.new, way)).unwrap_or(steps)
-    }
-
-    /// A sampler for the rules of the node, its parents and its children.
-    fn sampler(&self, path: &FieldPath, cause: Cause<'_>) -> Sampler<'_> {
-        let steps = path.steps();
-        let mut rules: Vec<&str> = Vec::new();
-        if let Cause::Rule(text) = cause {
-            rules.push(text);
-        }
-        for root in [self.old, self.new] {
-            root.at(steps).into_iter().for_each(|node| rules_below(node, &mut rules));
-            let ways = (0..steps.len()).rev().filter_map(|length| steps.get(..length));
-            let around = ways.filter_map(|way| root.at(way)).flat_map(|node| &node.rules);
-            rules.extend(around.map(|rule| rule.rule.as_str()).take(MAX_LEARNT));
-        }
-        let mut seen = BTreeSet::new();
-        rules.retain(|rule| seen.insert(*rule));
-        rules.truncate(MAX_LEARNT);
-        // Little of the comparison's budget may be left, and these searches are few and small.
-        Sampler::new(rules.into_iter(), &Budget::of_each())
     }
 
     /// Finds an object that is valid except for the change to be shown.
@@ -498,117 +381,6 @@ fn first_at<'v>(value: &'v mut Value, steps: &[PathStep]) -> Option<&'v mut Valu
         PathStep::Items => value.get_mut(0),
         PathStep::Values => value.as_object_mut()?.values_mut().next(),
     })
-}
-
-/// Collects the rules of a node and of those below it, up to the limit.
-fn rules_below<'s>(node: &'s Shape, rules: &mut Vec<&'s str>) {
-    if rules.len() >= MAX_LEARNT {
-        return;
-    }
-    rules.extend(node.rules.iter().map(|rule| rule.rule.as_str()));
-    let values = match &node.extra {
-        Extra::Values(values) => Some(values),
-        _ => None,
-    };
-    node.properties.values().chain(&node.items).chain(values).for_each(|child| rules_below(child, rules));
-}
-
-/// Whether a request was stored as sent, and every check could be made.
-fn is_kept(response: &Response) -> bool {
-    response.pruned.is_empty() && response.undecided.is_empty()
-}
-
-/// What random objects show about a change.
-pub enum Trial {
-    /// An object that breaks.
-    Shown(Box<Witness>),
-    /// Many passed on both sides, and many that the change refuses were already refused; whether some pass only now.
-    Passed { loosened: bool },
-    /// Too few of them are conclusive.
-    Open,
-}
-
-/// Counts what random objects show.
-#[derive(Default)]
-struct Tally {
-    /// Accepted by both sides.
-    kept: BTreeSet<String>,
-    /// Refused by the old side, and by the new one because of the change.
-    refused: BTreeSet<String>,
-    loosened: bool,
-}
-
-impl Tally {
-    fn count(&mut self, object: &Value, (accepted, new): (bool, &Response), path: &FieldPath, cause: Cause<'_>) {
-        match (accepted, new.accepted()) {
-            (true, true) if self.kept.len() < ENOUGH => drop(self.kept.insert(object.to_string())),
-            (false, true) => self.loosened = true,
-            (false, false) if self.refused.len() < ENOUGH && refuses(new, path, cause) => drop(self.refused.insert(object.to_string())),
-            _ => {}
-        }
-    }
-
-    fn trial(self) -> Trial {
-        match self.kept.len().min(self.refused.len()) >= FEW && self.kept.len() + self.refused.len() >= ENOUGH {
-            true => Trial::Passed { loosened: self.loosened },
-            false => Trial::Open,
-        }
-    }
-}
-
-/// Whether a request is refused because of a change: by the rule alone, or by the keyword.
-fn refuses(new: &Response, path: &FieldPath, cause: Cause<'_>) -> bool {
-    match cause {
-        Cause::Rule(text) => new.errors.iter().all(|error| error.rule.as_deref() == Some(text)),
-        Cause::Here(keyword) => {
-            new.errors.iter().any(|error| errors_of(keyword).contains(&error.kind) && path.starts_with(&error.path.general()))
-        }
-        Cause::Near | Cause::Refusal | Cause::Lost => false,
-    }
-}
-
-/// Whether an event at one path concerns another: one is a prefix of the other.
-fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
-    // A key that is missing from a map is named by itself.
-    let alike = |(a, b): (&PathStep, &PathStep)| a == b || matches!((a, b), (PathStep::Key(_), PathStep::Values));
-    at.steps().iter().zip(path.steps()).all(alike)
-}
-
-fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -> Option<(Outcome, String)> {
-    let shows = |error: &&FieldError| match cause {
-        // It follows from the other errors.
-        _ if error.kind == FieldErrorKind::Unchecked => false,
-        Cause::Near | Cause::Refusal => concerns(&error.path.general(), path),
-        Cause::Lost => false,
-        Cause::Here(_) => path.starts_with(&error.path.general()),
-        Cause::Rule(text) => error.rule.as_deref() == Some(text) && concerns(&error.path.general(), path),
-    };
-    if !new.errors.is_empty() {
-        // The error closest to the path describes it best.
-        let close = new.errors.iter().filter(shows);
-        let asked = |error: &FieldError| matches!(cause, Cause::Here(keyword) if errors_of(keyword).contains(&error.kind));
-        let closest = close.max_by_key(|error| (asked(error), error.path.general().steps().len().min(path.steps().len() + 1)));
-        let lost = |error: &FieldError| {
-            let dropped = new.pruned.iter().find(|pruned| cause == Cause::Near && concerns(&pruned.general(), path))?;
-            Some(format!("{}: {}, and {} would be dropped", error.field, error.message, dropped.dotted()))
-        };
-        let because = match closest {
-            Some(error) => format!("{}: {}", error.field, error.message),
-            None => new.errors.iter().find(|error| error.kind != FieldErrorKind::Unchecked).and_then(lost)?,
-        };
-        return Some((Outcome::Rejected, because));
-    }
-    let concerned = |pruned: &&ObjectPath| concerns(&pruned.general(), path) && matches!(cause, Cause::Near | Cause::Lost);
-    if let Some(path) = new.pruned.iter().find(concerned) {
-        return Some((Outcome::Pruned, format!("{} is dropped", path.dotted())));
-    }
-    // A change of what is stored doesn't show that a condition rejects a value.
-    if cause != Cause::Near {
-        return None;
-    }
-    let changed = differences(&old.stored, &new.stored, Value::eq).into_iter().find(|changed| concerns(&changed.path.general(), path))?;
-    let [is, was] = [changed.new, changed.old].map(|value| value.map_or("nothing".to_owned(), Value::to_string));
-    Some((Outcome::Changed, format!("{} is stored as {is}, and was stored as {was}", changed.path.dotted())))
 }
 
 /// A name that the root's conditions on `metadata.name` allow.

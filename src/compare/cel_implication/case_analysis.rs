@@ -4,6 +4,9 @@
 //! Conditions are only compared as atoms, whatever functions they call; what is known is which fields they read, whether they can
 //! fail, and which exclude each other. What holds in all remaining cases holds for every object.
 
+mod constants;
+mod search;
+
 use std::collections::BTreeMap;
 
 use crate::cel::ast::{Expr, ExprKind as Kind, Literal, Quantifier};
@@ -12,15 +15,13 @@ use crate::cel::name::unescape;
 use crate::cel::normalise::NormalWriter;
 use crate::cel::parse::read;
 use crate::compare::cel_condition::{Condition, size_of};
-use crate::go::regexp::Pattern;
 use crate::model::schema::shape::{Extra, Type};
 use crate::model::schema::{Shape, is_meta};
 
-use super::implies::implies;
 use super::rule_form::{RuleForm, term};
+use constants::{constant, lift};
+use search::Search;
 
-/// How many cases one question may consider.
-const MAX_CASES: u32 = 20_000;
 /// How many parts rules may have when every conditional is written out.
 const MAX_PARTS: usize = 400;
 
@@ -72,12 +73,7 @@ pub(super) fn implied(given: &[&str], rule: &str, shape: &Shape, present: &dyn F
     let mut logic = |text: &str| cases.logic(read(text).ok()?.as_ref());
     let Some(given) = given.iter().map(|text| logic(text)).collect::<Option<Vec<_>>>() else { return false };
     let Some(rule) = logic(rule) else { return false };
-    let mut search =
-        Search { cases: &cases, present: vec![None; cases.fields.len()], truth: vec![None; cases.atoms.len()], left: MAX_CASES };
-    for (name, &field) in &cases.fields {
-        search.set_present(field, present(name));
-    }
-    search.holds(&Logic::And(given), &rule)
+    Search::new(&cases, present).holds(&Logic::And(given), &rule)
 }
 
 impl<'s> Cases<'s> {
@@ -325,280 +321,4 @@ impl<'s> Cases<'s> {
             _ => false,
         }
     }
-}
-
-/// The condition of the first conditional that is always evaluated, and the expression in either case.
-fn lift(expr: &Expr) -> Option<[Expr; 3]> {
-    let with = |kind: Kind| Expr { kind, ..expr.clone() };
-    match &expr.kind {
-        Kind::Call(call) if call.function == "_?_:_" => match call.args.as_slice() {
-            [condition, yes, no] => Some([condition.clone(), yes.clone(), no.clone()]),
-            _ => None,
-        },
-        Kind::Call(call) if matches!(&*call.function, "_&&_" | "_||_") => None,
-        Kind::Call(call) => {
-            if let Some([condition, yes, no]) = call.target.as_deref().and_then(lift) {
-                let with = |target: Expr| with(Kind::Call(crate::cel::ast::Call { target: Some(Box::new(target)), ..call.clone() }));
-                return Some([condition, with(yes), with(no)]);
-            }
-            let (index, [condition, yes, no]) = call.args.iter().enumerate().find_map(|(index, arg)| Some((index, lift(arg)?)))?;
-            let with = |arg: Expr| {
-                let mut call = call.clone();
-                if let Some(slot) = call.args.get_mut(index) {
-                    *slot = arg;
-                }
-                with(Kind::Call(call))
-            };
-            Some([condition, with(yes), with(no)])
-        }
-        Kind::Select(select) if !select.test => {
-            let [condition, yes, no] = lift(&select.operand)?;
-            let with = |operand: Expr| with(Kind::Select(crate::cel::ast::Select { operand: Box::new(operand), ..select.clone() }));
-            Some([condition, with(yes), with(no)])
-        }
-        Kind::Comprehension(fold) => {
-            let [condition, yes, no] = lift(&fold.range)?;
-            let with = |range: Expr| with(Kind::Comprehension(Box::new(crate::cel::ast::Comprehension { range, ..(**fold).clone() })));
-            Some([condition, with(yes), with(no)])
-        }
-        _ => None,
-    }
-}
-
-/// The value of a constant boolean expression.
-fn constant(expr: &Expr) -> Option<bool> {
-    match Condition::read(expr) {
-        Condition::Matches { target, pattern } => match target.literal()? {
-            Literal::String(text) => Some(Pattern::new(&pattern).ok()?.is_match(text)),
-            _ => None,
-        },
-        Condition::Quantified { fold, quantifier, .. } => match &fold.range.kind {
-            Kind::List(list) if list.items.is_empty() => Some(quantifier == Quantifier::All),
-            _ => None,
-        },
-        Condition::Compared { left, operator, right } => {
-            let (left, right) = (count(left), count(right));
-            match (left?, right?) {
-                (Literal::Int(a), Literal::Int(b)) => Some(operator.holds(a.cmp(&b))),
-                (Literal::String(a), Literal::String(b)) => Some(operator.holds(a.cmp(&b))),
-                (Literal::Bool(a), Literal::Bool(b)) if operator == Operator::Equal => Some(a == b),
-                _ => None,
-            }
-        }
-        Condition::In { item, list } => {
-            let Literal::String(item) = item.literal()? else { return None };
-            let items = crate::cel::comparison::constants(list)?;
-            Some(items.into_iter().any(|other| matches!(other, Literal::String(text) if text == item)))
-        }
-        _ => None,
-    }
-}
-
-/// A constant, or the size of one.
-fn count(expr: &Expr) -> Option<Literal> {
-    if let Some(literal) = expr.literal() {
-        return Some(literal.clone());
-    }
-    let sized = match &size_of(expr)?.kind {
-        Kind::List(list) if list.optional.is_empty() => Some(list.items.len()),
-        Kind::Map(entries) if entries.is_empty() => Some(0),
-        _ => None,
-    };
-    sized.and_then(|count| i64::try_from(count).ok()).map(Literal::Int)
-}
-
-struct Search<'c, 's> {
-    cases: &'c Cases<'s>,
-    present: Vec<Option<bool>>,
-    truth: Vec<Option<Truth>>,
-    left: u32,
-}
-
-impl Search<'_, '_> {
-    /// Whether the second is true in every case in which the first is.
-    fn holds(&mut self, given: &Logic, rule: &Logic) -> bool {
-        self.left = match self.left.checked_sub(1) {
-            Some(left) => left,
-            None => return false,
-        };
-        let (before, after) = (self.value(given), self.value(rule));
-        if before.is_some_and(|truth| truth != Truth::True) || after == Some(Truth::True) {
-            return true;
-        }
-        if let Some(field) = self.present.iter().position(Option::is_none) {
-            for present in [true, false] {
-                self.set_present(field, Some(present));
-                let holds = self.holds(given, rule);
-                self.set_present(field, None);
-                if !holds {
-                    return false;
-                }
-            }
-            return true;
-        }
-        let Some(atom) = self.truth.iter().position(Option::is_none) else { return false };
-        for truth in self.possible(atom) {
-            self.set_truth(atom, Some(truth));
-            let holds = !self.is_consistent(atom, truth) || self.holds(given, rule);
-            self.set_truth(atom, None);
-            if !holds {
-                return false;
-            }
-        }
-        true
-    }
-
-    fn set_present(&mut self, field: usize, present: Option<bool>) {
-        if let Some(slot) = self.present.get_mut(field) {
-            *slot = present;
-        }
-    }
-
-    fn set_truth(&mut self, atom: usize, truth: Option<Truth>) {
-        if let Some(slot) = self.truth.get_mut(atom) {
-            *slot = truth;
-        }
-    }
-
-    fn is_present(&self, field: usize) -> Option<bool> {
-        self.present.get(field).copied().flatten()
-    }
-
-    /// The possible values of a condition, given which fields exist.
-    fn possible(&self, atom: usize) -> Vec<Truth> {
-        match self.cases.atoms.get(atom) {
-            Some(atom) if atom.reads.iter().any(|&field| self.is_present(field) == Some(false)) => vec![Truth::Fails],
-            Some(atom) if atom.pure => vec![Truth::True, Truth::False],
-            _ => vec![Truth::True, Truth::False, Truth::Fails],
-        }
-    }
-
-    /// Whether a condition can have this value, given those already decided.
-    fn is_consistent(&self, index: usize, truth: Truth) -> bool {
-        let Some(atom) = self.cases.atoms.get(index) else { return true };
-        let others = self.cases.atoms.iter().zip(&self.truth).enumerate();
-        others.filter(|(other, _)| *other != index).all(|(_, (other, known))| match known {
-            None => true,
-            Some(known) => !excludes((atom, truth), (other, *known)),
-        }) && self.agrees(atom, truth)
-    }
-
-    /// If both objects are equal, they have the same fields.
-    fn agrees(&self, atom: &Atom, truth: Truth) -> bool {
-        let Some((a, b)) = atom.equal.as_ref().filter(|_| truth == Truth::True) else { return true };
-        self.cases.fields.iter().all(|(name, &field)| {
-            let Some(twin) = below(name, a).map(|rest| format!("{b}{rest}")) else { return true };
-            match self.cases.fields.get(&twin) {
-                Some(&other) => self.is_present(field) == self.is_present(other),
-                None => true,
-            }
-        })
-    }
-
-    fn value(&self, logic: &Logic) -> Option<Truth> {
-        match logic {
-            Logic::Const(value) => Some(if *value { Truth::True } else { Truth::False }),
-            Logic::Atom(atom) => self.truth.get(*atom).copied().flatten(),
-            Logic::Has(parents, own) => {
-                for &parent in parents {
-                    if !self.is_present(parent)? {
-                        return Some(Truth::Fails);
-                    }
-                }
-                let present = own.map_or(Some(true), |own| self.is_present(own));
-                present.map(|present| if present { Truth::True } else { Truth::False })
-            }
-            Logic::Not(inner) => self.value(inner).map(negated),
-            Logic::And(parts) => self.joined(parts, Truth::False),
-            Logic::Or(parts) => self.joined(parts, Truth::True),
-            Logic::Choice(parts) => {
-                let [condition, yes, no] = &**parts;
-                match self.value(condition)? {
-                    Truth::True => self.value(yes),
-                    Truth::False => self.value(no),
-                    Truth::Fails => Some(Truth::Fails),
-                }
-            }
-            Logic::Same(sides) => {
-                let [a, b] = &**sides;
-                match (self.value(a)?, self.value(b)?) {
-                    (Truth::Fails, _) | (_, Truth::Fails) => Some(Truth::Fails),
-                    (a, b) => Some(if a == b { Truth::True } else { Truth::False }),
-                }
-            }
-        }
-    }
-
-    /// One decisive part decides the result, whatever else fails.
-    fn joined(&self, parts: &[Logic], decisive: Truth) -> Option<Truth> {
-        let (mut open, mut fails) = (false, false);
-        for part in parts {
-            match self.value(part) {
-                Some(truth) if truth == decisive => return Some(decisive),
-                Some(Truth::Fails) => fails = true,
-                Some(_) => {}
-                None => open = true,
-            }
-        }
-        match () {
-            () if open => None,
-            () if fails => Some(Truth::Fails),
-            () => Some(negated(decisive)),
-        }
-    }
-}
-
-fn negated(truth: Truth) -> Truth {
-    match truth {
-        Truth::True => Truth::False,
-        Truth::False => Truth::True,
-        Truth::Fails => Truth::Fails,
-    }
-}
-
-/// Whether two conditions can't have these values at once.
-fn excludes((a, x): (&Atom, Truth), (b, y): (&Atom, Truth)) -> bool {
-    let failing = matches!((x, y), (Truth::Fails, Truth::True | Truth::False) | (Truth::True | Truth::False, Truth::Fails));
-    if failing {
-        // Both fail only if their left side does.
-        return match (&a.term, &b.term) {
-            (RuleForm::Bound { left: x, .. }, RuleForm::Bound { left: y, .. })
-            | (RuleForm::In { left: x, .. }, RuleForm::In { left: y, .. }) => x == y,
-            _ => false,
-        };
-    }
-    let said = |atom: &Atom, truth: Truth| match truth {
-        Truth::True => Some(atom.term.clone()),
-        Truth::False => Some(atom.term.clone().negated()),
-        Truth::Fails => None,
-    };
-    let (Some(first), Some(second)) = (said(a, x), said(b, y)) else { return false };
-    if implies(&first, &second.clone().negated()) || is_disjoint(&first, &second) {
-        return true;
-    }
-    let equal = |one: &Atom, truth: Truth, other: &Atom, known: Truth| match (&one.equal, &other.equal) {
-        (Some((p, q)), Some((r, s))) if truth == Truth::True && known == Truth::False => {
-            let same =
-                |from: &str, to: &str, left: &str, right: &str| below(left, from).is_some_and(|rest| format!("{to}{rest}") == *right);
-            same(p, q, r, s) || same(q, p, r, s)
-        }
-        _ => false,
-    };
-    equal(a, x, b, y) || equal(b, y, a, x)
-}
-
-/// Whether two sets of strings have nothing in common.
-fn is_disjoint(a: &RuleForm, b: &RuleForm) -> bool {
-    match (a, b) {
-        (RuleForm::In { left: x, values: v }, RuleForm::In { left: y, values: w }) => {
-            let strings = |values: &std::collections::BTreeSet<String>| values.iter().all(|value| value.starts_with("String("));
-            x == y && strings(v) && strings(w) && v.is_disjoint(w)
-        }
-        _ => false,
-    }
-}
-
-/// The rest of a path after another one, if it is the same or below it.
-fn below<'n>(name: &'n str, path: &str) -> Option<&'n str> {
-    name.strip_prefix(path).filter(|rest| rest.is_empty() || rest.starts_with('.'))
 }

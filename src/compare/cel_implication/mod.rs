@@ -1,9 +1,15 @@
 //! Decides whether CEL rules of a node follow from others, and compares the accepted values when rules are replaced.
 //!
-//! There are three methods. By the sizes that the schema allows ([`size_bounds`]). By form ([`implies`], [`cases`]): rules are
-//! compared as written, whatever functions they call, including transition rules. By search ([`RuledValues::compare`]): the solver
-//! looks for a value on which the rules differ, given everything else that the schema requires. The form is tried first, because it
-//! is cheap and needs no value.
+//! Two questions are asked about a rule, and each needs its own form of it:
+//!
+//! - What does it say, whatever functions it calls? A [`RuleForm`] is the rule as written, without order, negation and spelling. One
+//!   rule implies another if their forms show it ([`implies`]), or if it holds in every case of the conditions that they consist of
+//!   ([`case_analysis`]). This needs no values, so it also works for functions that the solver doesn't know and for `oldSelf`.
+//! - Which values satisfy it? The solver's `Formula` answers that, for rules whose every part is a condition on a value. With it,
+//!   [`RuledValues::compare`] looks for a value on which the rules differ, given everything else that the schema requires.
+//!
+//! Both read the parts of an expression the same way (`cel_condition`). The form is tried first, because it is cheap. Rules about
+//! sums of sizes have no formula; the bounds of the schema may show that they always hold ([`size_bounds`]).
 
 mod case_analysis;
 mod implies;

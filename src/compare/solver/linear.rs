@@ -5,7 +5,8 @@ use std::rc::Rc;
 use crate::cel::comparison::Operator;
 
 use super::formula::Formula;
-use super::translate::{Truth, Ty, at};
+use super::translate::Ty;
+use super::truth::{Truth, at};
 
 /// The largest constant in sums and products that is supported.
 pub(super) const MAX_CONSTANT: u64 = 1 << 31;

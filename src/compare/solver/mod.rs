@@ -25,6 +25,7 @@ mod rule_cache;
 mod same;
 mod scalar;
 mod translate;
+mod truth;
 
 use std::rc::Rc;
 

@@ -13,7 +13,8 @@ use crate::compare::cel_condition::Condition;
 use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
-use super::translate::{Subject, Truth, Ty, at, constant};
+use super::translate::{Subject, Ty};
+use super::truth::{Truth, at, constant};
 
 /// The maximum size of a useful formula.
 const MAX_PARTS: usize = 120;

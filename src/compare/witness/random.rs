@@ -1,0 +1,195 @@
+//! Tries random objects that may show a difference, for rules and combinations that the search doesn't understand.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::compare::Budget;
+use crate::compare::sampling::Sampler;
+use crate::model::fact::{Outcome, Witness};
+use crate::model::schema::Shape;
+use crate::model::schema::shape::Extra;
+use crate::model::{FieldPath, PathStep};
+use crate::server::object::Response;
+
+use super::verdict::{refuses, verdict};
+use super::{Cause, MAX_LEARNT, Witnesses, whole};
+
+/// How many random objects are tried to show one change.
+const MAX_TRIES: usize = 3_000;
+/// How many different objects of each kind are needed; fewer prove too little.
+const FEW: usize = 2;
+const ENOUGH: usize = 24;
+
+/// What random objects show about a change.
+pub enum Trial {
+    /// An object that breaks.
+    Shown(Box<Witness>),
+    /// Many passed on both sides, and many that the change refuses were already refused; whether some pass only now.
+    Passed { loosened: bool },
+    /// Too few of them are conclusive.
+    Open,
+}
+
+/// Counts what random objects show.
+#[derive(Default)]
+struct Tally {
+    /// Accepted by both sides.
+    kept: BTreeSet<String>,
+    /// Refused by the old side, and by the new one because of the change.
+    refused: BTreeSet<String>,
+    loosened: bool,
+}
+
+impl Tally {
+    fn count(&mut self, object: &Value, (accepted, new): (bool, &Response), path: &FieldPath, cause: Cause<'_>) {
+        match (accepted, new.accepted()) {
+            (true, true) if self.kept.len() < ENOUGH => drop(self.kept.insert(object.to_string())),
+            (false, true) => self.loosened = true,
+            (false, false) if self.refused.len() < ENOUGH && refuses(new, path, cause) => drop(self.refused.insert(object.to_string())),
+            _ => {}
+        }
+    }
+
+    fn trial(self) -> Trial {
+        match self.kept.len().min(self.refused.len()) >= FEW && self.kept.len() + self.refused.len() >= ENOUGH {
+            true => Trial::Passed { loosened: self.loosened },
+            false => Trial::Open,
+        }
+    }
+}
+
+impl Witnesses<'_> {
+    /// Like [`Witnesses::show`], by trying random objects, for rules and combinations that the search doesn't support.
+    pub fn sample(&self, path: &FieldPath, cause: Cause<'_>) -> Trial {
+        let ways = [path.steps(), self.ruled(path)];
+        let mut sampler = self.sampler(path, cause);
+        let mut tally = Tally::default();
+        let mut accepted = None;
+        let heads = self.heads.iter().flat_map(|head| [head; 2]).cycle();
+        for (at, head) in ways.into_iter().cycle().zip(heads).take(MAX_TRIES) {
+            // Every other object is derived from one that the old side accepts, because differences are often close.
+            let near = accepted.take().and_then(|body: Value| sampler.changed(&body, self.old, at));
+            let Some(body) = near.or_else(|| sampler.body(self.old, at)) else { continue };
+            let Some(object) = whole(head, &body) else { continue };
+            if !self.may_try() {
+                return Trial::Open;
+            }
+            let old = self.before.request(object.clone());
+            if !is_kept(&old) {
+                continue;
+            }
+            let new = self.after.request(object.clone());
+            if let Some((outcome, because)) = verdict(&old, &new, path, cause).filter(|_| old.accepted()) {
+                return Trial::Shown(Box::new(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because }));
+            }
+            tally.count(&object, (old.accepted(), &new), path, cause);
+            accepted = Some(body).filter(|_| old.accepted());
+        }
+        tally.trial()
+    }
+
+    /// Tries random updates to find one that the old schema accepts and a rule of the new one refuses, or an object, if the rule
+    /// also runs on create.
+    pub fn sample_update(&self, path: &FieldPath, rule: &str) -> Trial {
+        self.sample_updates(path, rule, &|_| true)
+    }
+
+    /// The same with objects that have a `spec`, if the old schema declares one, because a resource is useless without it.
+    pub fn sample_update_with_spec(&self, path: &FieldPath, rule: &str) -> Trial {
+        let declared = self.old.properties.contains_key("spec");
+        self.sample_updates(path, rule, &|object| !declared || object.get("spec").is_some())
+    }
+
+    fn sample_updates(&self, path: &FieldPath, rule: &str, fits: &dyn Fn(&Value) -> bool) -> Trial {
+        let (at, cause) = (path.steps(), Cause::Rule(rule));
+        let mut sampler = self.sampler(path, cause);
+        let mut tally = Tally::default();
+        for head in self.heads.iter().cycle().take(MAX_TRIES) {
+            let Some(before) = sampler.body(self.old, at) else { continue };
+            let after = sampler.changed(&before, self.old, at).and_then(|body| whole(head, &body));
+            let (Some(previous), Some(object)) = (whole(head, &before), after) else { continue };
+            if !self.may_try() {
+                return Trial::Open;
+            }
+            if !fits(&previous) || !fits(&object) {
+                continue;
+            }
+            let stored = self.before.request(previous.clone());
+            if !is_kept(&stored) || !stored.accepted() {
+                continue;
+            }
+            let created = self.after.request(previous.clone());
+            if let Some((outcome, because)) = verdict(&stored, &created, path, cause) {
+                let object = previous;
+                return Trial::Shown(Box::new(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because }));
+            }
+            let old = self.before.request_update(&stored.stored, object.clone());
+            if !is_kept(&old) {
+                continue;
+            }
+            // The new schema reads the stored object before comparing.
+            let mut read = stored.stored;
+            self.after.prune(&mut read);
+            self.after.fill(&mut read);
+            let new = self.after.request_update(&read, object.clone());
+            if let Some((outcome, because)) = verdict(&old, &new, path, cause).filter(|_| old.accepted()) {
+                let previous = Some(previous);
+                return Trial::Shown(Box::new(Witness { previous, object, old: Outcome::Accepted, new: outcome, because }));
+            }
+            tally.count(&object, (old.accepted(), &new), path, cause);
+        }
+        tally.trial()
+    }
+
+    fn may_try(&self) -> bool {
+        self.tries.set(self.tries.get().saturating_sub(1));
+        self.tries.get() > 0
+    }
+
+    /// The path to the topmost node on the way that has rules, or else to the node itself.
+    fn ruled<'p>(&self, path: &'p FieldPath) -> &'p [PathStep] {
+        let steps = path.steps();
+        let ruled = |root: &Shape, way: &[PathStep]| root.at(way).is_some_and(|node| !node.rules.is_empty());
+        let mut ways = (0..=steps.len()).filter_map(|length| steps.get(..length));
+        ways.find(|way| ruled(self.old, way) || ruled(self.new, way)).unwrap_or(steps)
+    }
+
+    /// A sampler for the rules of the node, its parents and its children.
+    fn sampler(&self, path: &FieldPath, cause: Cause<'_>) -> Sampler<'_> {
+        let steps = path.steps();
+        let mut rules: Vec<&str> = Vec::new();
+        if let Cause::Rule(text) = cause {
+            rules.push(text);
+        }
+        for root in [self.old, self.new] {
+            root.at(steps).into_iter().for_each(|node| rules_below(node, &mut rules));
+            let ways = (0..steps.len()).rev().filter_map(|length| steps.get(..length));
+            let around = ways.filter_map(|way| root.at(way)).flat_map(|node| &node.rules);
+            rules.extend(around.map(|rule| rule.rule.as_str()).take(MAX_LEARNT));
+        }
+        let mut seen = BTreeSet::new();
+        rules.retain(|rule| seen.insert(*rule));
+        rules.truncate(MAX_LEARNT);
+        // Little of the comparison's budget may be left, and these searches are few and small.
+        Sampler::new(rules.into_iter(), &Budget::of_each())
+    }
+}
+
+/// Collects the rules of a node and of those below it, up to the limit.
+fn rules_below<'s>(node: &'s Shape, rules: &mut Vec<&'s str>) {
+    if rules.len() >= MAX_LEARNT {
+        return;
+    }
+    rules.extend(node.rules.iter().map(|rule| rule.rule.as_str()));
+    let values = match &node.extra {
+        Extra::Values(values) => Some(values),
+        _ => None,
+    };
+    node.properties.values().chain(&node.items).chain(values).for_each(|child| rules_below(child, rules));
+}
+
+/// Whether a request was stored as sent, and every check could be made.
+fn is_kept(response: &Response) -> bool {
+    response.pruned.is_empty() && response.undecided.is_empty()
+}
