@@ -43,7 +43,7 @@ impl StoredExpressions {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CelRuleError {
     /// Once for all rules of a node.
-    #[error("CEL can't represent this node, or one around it: it has no type")]
+    #[error("CEL can't represent this field or a parent of it: it has no type")]
     Untyped,
     #[error("the rule does not compile: {0}")]
     Rule(CompileError),

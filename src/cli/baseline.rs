@@ -58,7 +58,7 @@ fn change(
     let (after, exit) = run.judge(streams, |judged, _| Ok((make(judged, &before), judged.exit)))?;
     if exit != Exit::Clean {
         // A baseline from only half of the findings would report the other half as new.
-        streams.error(&format!("{} was left as it is, because not everything could be read", file.display()));
+        streams.error(&format!("{} was left unchanged, because some inputs could not be read", file.display()));
         return Ok(exit);
     }
     replace(file, &after.render())?;

@@ -254,7 +254,7 @@ impl CheckRun<'_> {
     fn old_side(&self, read: &Read, side: &Side<'_>, new: Exit, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         let exit = read.problems(side, streams)?;
         if exit != Exit::Clean && new == Exit::Clean && !read.is_missing() {
-            streams.note(&format!("{} can't be read completely: what it lacks is checked, but not compared", side.source));
+            streams.note(&format!("{} can't be read completely: CRDs that it lacks are checked, but not compared", side.source));
             return Ok(Exit::Clean);
         }
         let empty = side.bundle.crds.is_empty() && exit == Exit::Clean;

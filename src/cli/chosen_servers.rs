@@ -32,7 +32,7 @@ fn of_clusters(clusters: &[Input], reader: &InputReader, streams: &mut Streams<'
         match Minor::of_server(&version) {
             Some(StatedMinor::Known(minor)) => minors = minors.and(Minors::only(minor)),
             Some(StatedMinor::Nearest(minor)) => {
-                streams.note(&format!("{input} runs Kubernetes {version}, which is not known: it is judged as {minor}"));
+                streams.note(&format!("{input} runs Kubernetes {version}, which crdwise doesn't know: it is treated as {minor}"));
                 minors = minors.and(Minors::only(minor));
             }
             None => streams.note(&format!("{input} states the version `{version}`, which can't be read")),

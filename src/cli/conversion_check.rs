@@ -83,7 +83,7 @@ fn table(checked: &[CheckedManifest], width: usize) -> String {
         }
     }
     if generated {
-        line("", 0, "What could not be proved was tested with objects generated from the schemas, the same ones in every run.");
+        line("", 0, "Properties that could not be proved were tested with objects generated from the schemas, the same in every run.");
     }
     out
 }

@@ -105,7 +105,7 @@ fn step_text(number: usize, step: &PlanStep, file: Option<&str>) -> String {
     for condition in &instructions.conditions {
         line("needs:", &condition.what);
         if let Some(command) = &condition.command {
-            line("  see:", command);
+            line("  check:", command);
         }
     }
     if let Some(file) = file {
@@ -117,7 +117,7 @@ fn step_text(number: usize, step: &PlanStep, file: Option<&str>) -> String {
     if let Some(alternative) = &instructions.alternative {
         line("or:", alternative);
     }
-    line("back:", &instructions.roll_back);
+    line("roll back:", &instructions.roll_back);
     if let Some(lost) = &instructions.irreversible {
         line("can't undo:", lost);
     }

@@ -87,13 +87,13 @@ fn recommended(arguments: &arguments::ConversionsRelease, reader: &InputReader, 
     };
     let review = sides.as_review(arguments.conversions.as_ref(), &arguments::Judging::default(), &arguments.limits);
     let review = default_inputs::review(review, streams)?;
-    let unknown = || Stop::usage("no version can be recommended: give VERSION, or --against with the last release");
+    let unknown = || Stop::usage("no version can be recommended: pass VERSION, or --against with the last release");
     let run = CheckRun::review(reader, &review, false, streams)?.ok_or_else(unknown)?;
     let bump = run.judge(streams, |judged, _| Ok(judged.report.bump.clone()))?;
     let Some(Recommendation { required, from, recommended, declared, sufficient }) = bump else { return Err(unknown()) };
     if required == Bump::None {
         return Err(Stop::usage(
-            "the CRDs didn't change, so that no version can be recommended: give VERSION, or --against with the last release",
+            "the CRDs didn't change, so no version can be recommended: pass VERSION, or --against with the last release",
         ));
     }
     let declared = declared.filter(|declared| sufficient == Some(true) && Some(declared) != from.as_ref());

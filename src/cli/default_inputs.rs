@@ -16,7 +16,7 @@ pub(super) fn review(mut arguments: arguments::Review, streams: &mut Streams<'_>
     if !arguments.sides.inputs.is_empty() || arguments.staged {
         return Ok(arguments);
     }
-    let root = repo_root(Path::new("")).map_err(|_| Stop::usage("not in a git repository: give OLD and NEW, or NEW with --against REV"))?;
+    let root = repo_root(Path::new("")).map_err(|_| Stop::usage("not in a git repository: pass OLD and NEW, or NEW with --against REV"))?;
     let (inputs, shown) = directories(&root)?;
     arguments.sides.inputs = inputs;
     if arguments.upgrade.is_some() {
@@ -54,7 +54,7 @@ pub(super) fn crds() -> Vec<OsString> {
 fn directories(root: &Path) -> Result<(Vec<OsString>, String), Stop> {
     let survey = Survey::of(root);
     if survey.files == 0 {
-        let message = "no CRD was found in this repository\n  help: give the files or directories that hold them".to_owned();
+        let message = "no CRD was found in this repository\n  help: pass the files or directories that contain them".to_owned();
         return Err(Stop { exit: Exit::Unread, message });
     }
     let folders: Vec<String> = std::iter::once(survey.crds).chain(survey.others.into_iter().map(|(folder, _)| folder)).collect();

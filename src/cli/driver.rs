@@ -16,15 +16,15 @@ use super::input::names_a_crd;
 use super::{Exit, Stop, Streams};
 
 const SETUP: &str = "\
-Git can show changes of the API instead of YAML lines. Say once for yourself:
+Git can show API changes instead of YAML lines. Configure it once for yourself:
 
   git config diff.crdwise.command 'crdwise git-diff-driver'
 
-and once for everybody, in .gitattributes:
+and once for everyone, in .gitattributes:
 
   config/crd/** diff=crdwise
 
-Then `git diff` uses it, and `git log -p --ext-diff` and `git show --ext-diff` do.
+`git diff` then uses it, and so do `git log -p --ext-diff` and `git show --ext-diff`.
 ";
 
 /// Context lines around a change, if the text itself is shown.
@@ -43,7 +43,7 @@ pub(super) fn diff(arguments: &[OsString], streams: &mut Streams<'_>) -> Result<
             return Ok(Exit::Clean);
         }
         [path, old, _, _, new, _, _, ..] => (path.to_string_lossy(), old, new),
-        _ => return Err(Stop::usage(format!("git gives 7 or 9 arguments to a diff driver, {} were given\n{SETUP}", arguments.len()))),
+        _ => return Err(Stop::usage(format!("git passes 7 or 9 arguments to a diff driver, but there are {}\n{SETUP}", arguments.len()))),
     };
     let shown = visible(&path).into_owned();
     let mut out = format!("diff --crdwise a/{shown} b/{shown}\n");

@@ -22,7 +22,7 @@ pub(super) fn rules(arguments: &arguments::RulesArguments, streams: &mut Streams
         Some(name) => Some(Family::parse(name).ok_or_else(|| {
             let names: Vec<&str> = Family::ALL.iter().map(|family| family.name()).collect();
             let hint = crate::judge::rule::nearest(name, names.iter().copied());
-            Stop::usage(format!("no family `{name}`{hint}; there are {}", names.join(", ")))
+            Stop::usage(format!("unknown family `{name}`{hint}; use one of {}", names.join(", ")))
         })?),
     };
     let chosen = || book.rules().filter(|rule| only.is_none_or(|family| rule.family == family));
@@ -76,7 +76,7 @@ pub(super) fn explain(arguments: &arguments::Explain, streams: &mut Streams<'_>)
         return Ok(Exit::Clean);
     }
     let hint = crate::judge::rule::nearest(&arguments.id, book.ids().chain(own.policy_names()));
-    Err(Stop::usage(format!("no rule or policy `{}`{hint}", arguments.id)))
+    Err(Stop::usage(format!("unknown rule or policy `{}`{hint}", arguments.id)))
 }
 
 pub(super) fn schema(which: SchemaName, streams: &mut Streams<'_>) -> Result<Exit, Stop> {

@@ -42,7 +42,7 @@ pub(super) fn init(streams: &mut Streams<'_>) -> Result<Exit, Stop> {
                 let _ = writeln!(out, "wrote  {name}");
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let _ = writeln!(out, "left   {name}: it exists");
+                let _ = writeln!(out, "left   {name}: it already exists");
                 let has_it = std::fs::read_to_string(root.join(name)).is_ok_and(|text| text.contains("crdwise"));
                 if !to_add.is_empty() && !has_it {
                     let part: String = text.lines().filter(|line| *line != "repos:").map(|line| format!("    {line}\n")).collect();
@@ -56,10 +56,10 @@ pub(super) fn init(streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         }
     }
     if let Some(name) = runs_elsewhere {
-        let _ = writeln!(out, "left   {}: it runs crdwise already", visible(name));
+        let _ = writeln!(out, "left   {}: it already runs crdwise", visible(name));
     }
     if let Some(name) = survey.other_hooks {
-        let _ = writeln!(out, "left   hooks to {name}: let it run `crdwise review --staged` before a commit");
+        let _ = writeln!(out, "left   hooks alone: {name} manages them; let it run `crdwise review --staged` before a commit");
     }
     let crds = &survey.crds;
     let _ = write!(

@@ -225,8 +225,8 @@ impl Read {
             count => format!(" (and {count} more)"),
         };
         streams.note(&format!(
-            "{}{more} was read without Helm: what wraps a CRD is left out, and expressions inside its `spec` are refused. To check what \
-             Helm makes of it with the chart's values, add --render",
+            "{}{more} was read without Helm: template lines around a CRD are ignored, and expressions inside its `spec` are rejected. To \
+             check what Helm renders with the chart's values, add --render",
             first.name
         ));
     }
@@ -239,8 +239,8 @@ impl Read {
             count => format!(" (and {} more)", count - 1),
         };
         streams.note(&format!(
-            "the kustomization in {first}{more} patches CRDs, and clusters get the rendered output. Of the patches, only the \
-             conversion strategy was taken into account; to check all of it, add --render"
+            "the kustomization in {first}{more} patches CRDs, and only the conversion strategy of the patches was applied. To check the \
+             rendered output that clusters get, add --render"
         ));
     }
 
@@ -260,11 +260,11 @@ impl Read {
         let mut exit = self.unread(streams);
         match side.contradiction() {
             Some((own, StatedVersion::Tag(tag))) => {
-                streams.note(&format!("{} is annotated with version {own}, which counts more than the tag's {tag}", self.source));
+                streams.note(&format!("{} is annotated with version {own}, which takes precedence over the tag's {tag}", self.source));
             }
             Some((own, StatedVersion::Csv(csv))) => {
                 streams.note(&format!(
-                    "{} is annotated with version {own}, which counts more than {csv} of its ClusterServiceVersion",
+                    "{} is annotated with version {own}, which takes precedence over {csv} of its ClusterServiceVersion",
                     self.source
                 ));
             }

@@ -34,7 +34,7 @@ pub(super) fn manual(arguments: &ManPage, streams: &mut Streams<'_>) -> Result<E
             Some(command) => command.clone(),
             None => {
                 let hint = crate::judge::rule::nearest(name, whole.get_subcommands().map(clap::Command::get_name));
-                return Err(Stop::usage(format!("no command `{name}`{hint}")));
+                return Err(Stop::usage(format!("unknown command `{name}`{hint}")));
             }
         },
     };

@@ -159,7 +159,7 @@ fn review(arguments: &arguments::Review, streams: &mut Streams<'_>) -> Result<Ex
     run.judge(streams, |judged, streams| {
         if let Some(dir) = &arguments.witnesses {
             let written = objects::witnesses(&judged.report, dir)?;
-            streams.note(&format!("{written} witnesses written to {}", dir.display()));
+            streams.note(&format!("{written} example objects written to {}", dir.display()));
         }
         output::write(judged, &reader, run.settings.gate, &arguments.output, streams)?;
         Ok(judged.exit.or(gate(run.settings.gate, &arguments.judging, &judged.report)))

@@ -68,7 +68,7 @@ fn add(reader: &InputReader, repository: &Repository, read: &mut Read, wanted: &
         }) else {
             continue;
         };
-        streams.note(&format!("{name} is in {}, outside of the inputs of this side: it was moved", file.name));
+        streams.note(&format!("{name} was moved to {}, outside the inputs of this side", file.name));
         read.add_for(BTreeSet::from([name.to_owned()]), file.clone(), reader);
     }
 }

@@ -135,7 +135,7 @@ pub(super) fn fixtures(arguments: &arguments::Fixtures, streams: &mut Streams<'_
                 continue;
             }
             let Some(object) = sample(crd, version) else {
-                let _ = writeln!(said, "left out: {} {}: no object of it could be made", crd.name, version.name);
+                let _ = writeln!(said, "left out: {} {}: no object could be generated for it", crd.name, version.name);
                 exit = exit.or(Exit::Unread);
                 continue;
             };

@@ -273,7 +273,7 @@ mod tests {
     fn file_names_cannot_inject_log_commands() {
         let mut said = Vec::new();
         let terminal = Terminal { out: false, err: false, width: 80, unicode: true, moves: false };
-        Streams::new(Box::new(io::sink()), Box::new(&mut said), terminal).error("`a\n::error::x\r\n  ::stop-commands::y` is no file");
+        Streams::new(Box::new(io::sink()), Box::new(&mut said), terminal).error("`a\n::error::x\r\n  ::stop-commands::y` is not a file");
         let said = String::from_utf8(said).unwrap();
         assert!(said.contains("::stop-commands::y"), "{said}");
         assert!(said.lines().all(|line| !line.trim_start().starts_with("::")), "{said}");

@@ -44,7 +44,7 @@ impl OwnPages {
             } else if Policy::names().any(|built_in| built_in == name) {
                 Some(format!("`{name}` is a built-in policy: choose another name"))
             } else if found.policies.iter().any(|other| other.id == *name) {
-                Some(format!("there are two policies `{name}`"))
+                Some(format!("policy `{name}` is defined twice"))
             } else {
                 None
             };

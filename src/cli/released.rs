@@ -58,7 +58,7 @@ impl<'r> ReleaseSearch<'r> {
         match self.try_read(names) {
             Ok(Some(released)) => Some(released),
             Ok(None) => {
-                self.note.get_or_init(|| format!("no tag of a release is older than {}, so everything counts as released", self.base));
+                self.note.get_or_init(|| format!("no release tag is older than {}, so everything counts as released", self.base));
                 None
             }
             Err(error) => {

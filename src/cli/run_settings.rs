@@ -107,7 +107,7 @@ impl RunSettings {
                 let more = after.count_not_in(before.baseline.as_ref().map_or(&empty, |(baseline, _)| baseline));
                 let fact = Fact::new(Subject::Config, Aspect::Baseline, Effect::Added, "").key("baseline");
                 let at = Place { file: place(Some(file)), span: after.span() };
-                (more > 0).then(|| fact.after(at).word(Word::What, format!("the baseline accepts {more} findings more")))
+                (more > 0).then(|| fact.after(at).word(Word::What, format!("the baseline accepts {more} more findings")))
             }));
         }
         let file = place(judges.file.as_ref());
@@ -153,7 +153,7 @@ fn choose(judging: &arguments::Judging, config: &Config, own: &OwnPages) -> Resu
         None => JudgingSettings::default(),
         Some(name) => config.profiles.get(name).cloned().ok_or_else(|| {
             let hint = crate::input::json_schema_check::nearest(name, config.profiles.keys().map(String::as_str));
-            Stop::usage(format!("no profile `{name}` in the configuration{hint}"))
+            Stop::usage(format!("the configuration has no profile `{name}`{hint}"))
         })?,
     };
     let layers = [&profile, &config.judging];
@@ -162,7 +162,7 @@ fn choose(judging: &arguments::Judging, config: &Config, own: &OwnPages) -> Resu
     let mut policy = own.policy(name).ok_or_else(|| {
         let names = own.policy_names();
         let hint = crate::input::json_schema_check::nearest(name, names.iter().copied());
-        Stop::usage(format!("no policy `{name}`{hint}; there are {}", names.join(", ")))
+        Stop::usage(format!("unknown policy `{name}`{hint}; use one of {}", names.join(", ")))
     })?;
     for level in config.judging.rules.iter().chain(&profile.rules) {
         policy.set(&level.rule, level.severity);
@@ -177,7 +177,7 @@ fn choose(judging: &arguments::Judging, config: &Config, own: &OwnPages) -> Resu
 /// The date used to expire waivers: from the flag, from `SOURCE_DATE_EPOCH`, or from the clock.
 fn today(judging: &arguments::Judging) -> Result<Date, Stop> {
     if let Some(text) = &judging.today {
-        return Date::parse(text).ok_or_else(|| Stop::usage(format!("--today: `{text}` is no day of the form YYYY-MM-DD")));
+        return Date::parse(text).ok_or_else(|| Stop::usage(format!("--today: `{text}` is not a date of the form YYYY-MM-DD")));
     }
     if let Some(seconds) = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok()) {
         return Ok(Date::of_epoch(seconds));
@@ -236,7 +236,7 @@ impl ConfigSearch<'_, '_> {
                 let loaded = self.load(&[input])?;
                 if loaded.is_none() && self.accept {
                     let fault =
-                        Fault::new(format!("the baseline `{}` isn't there; `crdwise baseline write` makes it", name.value), name.span);
+                        Fault::new(format!("the baseline `{}` doesn't exist; `crdwise baseline write` creates it", name.value), name.span);
                     return Err(refuse(file, &[fault], self.streams));
                 }
                 loaded
@@ -279,7 +279,7 @@ impl ConfigSearch<'_, '_> {
         match (loaded.files.pop(), problem) {
             (Some(file), None) if loaded.files.is_empty() => Ok(file),
             (_, Some(problem)) => Err(Stop::usage(problem)),
-            _ => Err(Stop::usage(format!("{} is no file", path.display()))),
+            _ => Err(Stop::usage(format!("{} is not a file", path.display()))),
         }
     }
 
@@ -296,7 +296,7 @@ impl ConfigSearch<'_, '_> {
         }
         match found.as_slice() {
             [first, second, ..] => {
-                let help = "choose one with --config, or give inputs that share one";
+                let help = "choose one with --config, or pass inputs that share one";
                 Err(Stop::usage(format!("{} and {} both apply to these inputs: {help}", first.name, second.name)))
             }
             _ => Ok(found.pop()),
@@ -358,7 +358,7 @@ fn above(input: &Path, name: &str) -> Result<Option<PathBuf>, Stop> {
     if let (Some(root), Ok(real)) = (root, found.canonicalize())
         && !real.starts_with(root)
     {
-        return Err(Stop::usage(format!("{} is a link that leads out of the repository", relative(&found, &real_here).display())));
+        return Err(Stop::usage(format!("{} is a link that points outside the repository", relative(&found, &real_here).display())));
     }
     Ok(Some(relative(&found, &real_here)))
 }
@@ -432,9 +432,9 @@ impl ConfigFolder {
     /// Resolves a path from the configuration. It must be inside the repository, or below the configuration without one: a reviewed
     /// change must not be able to show files of the machine in a log.
     fn inside(&self, name: &str) -> Result<InputKind, String> {
-        let outside = || format!("`{name}` is outside of the repository");
+        let outside = || format!("`{name}` is outside the repository");
         if Path::new(name).is_absolute() {
-            return Err(format!("`{name}` is absolute: write it from the folder of this file"));
+            return Err(format!("`{name}` is an absolute path: write it relative to the folder of this file"));
         }
         let sibling = |own: &str| clean(&Path::new(own).with_file_name(name)).ok_or_else(outside);
         match &self.0 {

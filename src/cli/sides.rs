@@ -57,7 +57,7 @@ impl InputReader {
                 (OldSide::new(inputs, old.to_string_lossy().into_owned(), version), std::slice::from_ref(new))
             }
             (None, inputs) => {
-                let help = "give OLD and NEW, or NEW with --against REV";
+                let help = "pass OLD and NEW, or NEW with --against REV";
                 return Err(Stop::usage(format!("review needs two inputs, {} given: {help}", inputs.len())));
             }
         };
@@ -193,7 +193,7 @@ fn paths(repository: &Repository, inputs: &[Input]) -> Result<Vec<String>, Stop>
     let path = |input: &Input| match &input.kind {
         InputKind::Path(path) => repository.relative(path).map_err(unread_git),
         InputKind::Index { path } => Ok(path.clone()),
-        _ => Err(Stop::usage("--staged takes paths: the revision is HEAD, the content what is staged")),
+        _ => Err(Stop::usage("--staged takes only paths: it compares their staged content with HEAD")),
     };
     inputs.iter().map(path).collect()
 }

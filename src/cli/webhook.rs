@@ -42,7 +42,7 @@ pub(super) fn check(webhook: &str, inputs: &[OsString], reader: &InputReader, st
         checked += 1;
         let result = webhook_laws::check(crd, &|objects, version| webhook.convert(objects, version));
         let versions: Vec<&str> = crd.versions.iter().map(|version| version.name).collect();
-        let verdict = if result.broken.is_empty() { "no law is broken" } else { "laws are broken" };
+        let verdict = if result.broken.is_empty() { "all laws hold" } else { "laws are broken" };
         let mut text = format!("{}: {} objects of {}: {verdict}\n", crd.name, result.objects, versions.join(", "));
         for law in &result.broken {
             text.push_str(&format!("  ✗ {} → {}: {}: {}\n    {}\n", law.from, law.to, law.law, law.because, law.object));

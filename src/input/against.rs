@@ -32,7 +32,7 @@ impl AgainstError {
         match self {
             AgainstError::Input(error) => Some(error.advice()),
             AgainstError::Git(error) => error.advice(),
-            AgainstError::NoPath { .. } => Some("give the old bundle as a file, a directory or REV:path".to_owned()),
+            AgainstError::NoPath { .. } => Some("pass the old bundle as a file, a directory or REV:path".to_owned()),
         }
     }
 }

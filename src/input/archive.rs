@@ -39,26 +39,26 @@ pub enum ArchiveError {
     Broken(String),
     #[error("the archive unpacks to more than {}, and none of it was read", human_size(*.0))]
     Expands(u64),
-    #[error("the name leads out of the archive")]
+    #[error("the path points outside the archive")]
     Leaves,
-    #[error("the archive has two files of this name")]
+    #[error("the archive has two files with this name")]
     Twice,
     #[error("links in archives are not followed")]
     Link,
-    #[error("the name has more than {NAME_BYTES} bytes")]
+    #[error("the name is longer than {NAME_BYTES} bytes")]
     LongName,
-    #[error("the image lists the layer `{0}`, which it doesn't have")]
+    #[error("the image lists the layer `{0}` but doesn't contain it")]
     NoLayer(String),
 }
 
 impl ArchiveError {
     pub fn advice(&self) -> Option<String> {
         Some(match self {
-            ArchiveError::Broken(_) => "download it again, or unpack it and give the files in it".to_owned(),
-            ArchiveError::Expands(_) => format!("raise it with {}, or unpack it and give the files in it", flag::TOTAL_BYTES),
-            ArchiveError::Leaves => "don't unpack it: an archive with such names is made wrongly, or to overwrite files".to_owned(),
-            ArchiveError::Twice | ArchiveError::LongName => "pack it again; readers disagree about what it holds".to_owned(),
-            ArchiveError::Link => "unpack it and give the files in it, or pack files instead of links".to_owned(),
+            ArchiveError::Broken(_) => "download it again, or unpack it and pass the files in it".to_owned(),
+            ArchiveError::Expands(_) => format!("raise it with {}, or unpack it and pass the files in it", flag::TOTAL_BYTES),
+            ArchiveError::Leaves => "don't unpack it: such an archive is damaged, or made to overwrite files".to_owned(),
+            ArchiveError::Twice | ArchiveError::LongName => "pack it again; tools read such an archive differently".to_owned(),
+            ArchiveError::Link => "unpack it and pass the files in it, or pack files instead of links".to_owned(),
             ArchiveError::NoLayer(_) => "save the image again".to_owned(),
         })
     }

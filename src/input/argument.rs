@@ -39,21 +39,21 @@ pub struct Input {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InputError {
-    #[error("an input is empty")]
+    #[error("an input argument is empty")]
     Empty,
     #[error("`{0}` is not an input: it starts with a dash")]
     LeadingDash(String),
-    #[error("`{0}` has a NUL character, which no path and no revision can have")]
+    #[error("`{0}` contains a NUL character, which is not allowed in a path or revision")]
     Nul(String),
-    #[error("`{0}` is an address, and nothing is fetched")]
+    #[error("`{0}` is a URL, and crdwise downloads nothing")]
     Address(String),
-    #[error("`{0}` is git's search for a commit message")]
+    #[error("`{0}` searches commit messages, which is not supported")]
     MessageSearch(String),
     #[error("`{text}` names stage {stage} of an unfinished merge")]
     MergeStage { text: String, stage: char },
-    #[error("`{0}` is not a revision of git")]
+    #[error("`{0}` is not a git revision")]
     NotARevision(String),
-    #[error("`{0}` is not a context: it has control characters")]
+    #[error("`{0}` is not a context: it contains control characters")]
     NotAContext(String),
 }
 
@@ -61,7 +61,7 @@ impl InputError {
     /// Advice for the user.
     pub fn advice(&self) -> String {
         match self {
-            InputError::Empty => "give a file, a directory, an archive, `-`, REV:path or kube:".to_owned(),
+            InputError::Empty => "pass a file, a directory, an archive, `-`, REV:path or kube:".to_owned(),
             InputError::LeadingDash(text) => format!("for a file of that name write `./{text}`"),
             InputError::Nul(_) | InputError::NotARevision(_) => "write REV:path, such as `main:config/crd`".to_owned(),
             InputError::Address(text) => format!("download it first, or pipe it in: `curl -fsSL {} | crdwise … -`", quoted(text)),

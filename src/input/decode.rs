@@ -50,7 +50,7 @@ pub enum Malformed {
     Control { character: char, place: LineColumn },
     #[error("this is {0}, not a manifest")]
     Archive(&'static str),
-    #[error("this is a pointer of git LFS, not the file itself")]
+    #[error("this is a git LFS pointer, not the file itself")]
     LfsPointer,
 }
 
@@ -74,7 +74,7 @@ impl Malformed {
                 "save the file as UTF-8; Kubernetes reads nothing else"
             }
             Malformed::Control { .. } => "remove it, or write it as an escape in a double-quoted string",
-            Malformed::Archive(_) => "unpack it and give the files in it",
+            Malformed::Archive(_) => "unpack it and pass the files in it",
             Malformed::LfsPointer => "run `git lfs pull` and read the file from the working tree",
         }
     }
@@ -183,7 +183,7 @@ fn archive(bytes: &[u8]) -> Option<&'static str> {
         (b"\x1F\x8B", "a gzip archive"),
         (b"PK\x03\x04", "a zip archive"),
         (b"PK\x05\x06", "an empty zip archive"),
-        (b"PK\x07\x08", "a zip archive of several parts"),
+        (b"PK\x07\x08", "a multi-part zip archive"),
         (b"\x28\xB5\x2F\xFD", "a zstd archive"),
         (b"\xFD7zXZ\0", "an xz archive"),
         (b"BZh", "a bzip2 archive"),

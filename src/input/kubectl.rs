@@ -42,13 +42,13 @@ pub enum ClusterError {
     TimedOut(u64),
     #[error("the server can't be reached: {0}")]
     Unreachable(String),
-    #[error("the server doesn't know who is asking: {0}")]
+    #[error("authentication failed: {0}")]
     Unauthorized(String),
     #[error("not allowed: {0}")]
     Forbidden(String),
     #[error("the server has no `{0}`")]
     NotServed(String),
-    #[error("the list changed too much while it was read, and its next page is gone")]
+    #[error("the list changed too much while it was read, and its next page has expired")]
     Expired,
     #[error("a page of `{path}` has more than {}", human_size(*.limit))]
     TooMuch { path: String, limit: u64 },
@@ -62,12 +62,12 @@ impl ClusterError {
     /// Advice for the user.
     pub fn advice(&self) -> Option<String> {
         Some(match self {
-            ClusterError::NotStarted(_) => "install kubectl, or give a dump: `kubectl get crds -o yaml > crds.yaml`".to_owned(),
+            ClusterError::NotStarted(_) => "install kubectl, or pass a dump: `kubectl get crds -o yaml > crds.yaml`".to_owned(),
             ClusterError::UnknownContext(_) => "`kubectl config get-contexts` lists them".to_owned(),
             ClusterError::TimedOut(_) => format!("check the connection, or wait longer with {}", flag::KUBECTL_TIMEOUT),
             ClusterError::Unreachable(_) => "`kubectl version` shows whether kubectl reaches it".to_owned(),
-            ClusterError::Unauthorized(_) => "log in as for kubectl".to_owned(),
-            ClusterError::Forbidden(_) => "ask for permission to `list` them, or give a dump that somebody else made".to_owned(),
+            ClusterError::Unauthorized(_) => "log in as you would for kubectl".to_owned(),
+            ClusterError::Forbidden(_) => "ask for permission to `list` them, or pass a dump that someone else made".to_owned(),
             ClusterError::NotServed(path) if path == CRDS => "it needs Kubernetes 1.16 or later".to_owned(),
             ClusterError::Expired => "run it again".to_owned(),
             ClusterError::TooMuch { .. } => format!("raise it with {}", flag::TOTAL_BYTES),

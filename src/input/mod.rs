@@ -246,7 +246,10 @@ impl std::fmt::Display for Note {
                 write!(f, "`{name}` does not exist there, so this side is empty")
             }
             Note::LeftOutByValues { name } => {
-                write!(f, "Helm makes no CRD of some templates of {name} with the default values of the chart; they were read without it")
+                write!(
+                    f,
+                    "Helm renders no CRD from some templates of {name} with the default values of the chart; they were read without Helm"
+                )
             }
             Note::Rendered { name, by } => write!(f, "{name} was rendered by `{by}`"),
         }

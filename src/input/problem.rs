@@ -53,23 +53,23 @@ pub enum Problem {
         size: Option<u64>,
         limit: u64,
     },
-    #[error("the bundle is larger than {}: {left} not read, the first of them `{name}`", human_size(*.limit))]
+    #[error("the bundle is larger than {}: {left} not read, starting with `{name}`", human_size(*.limit))]
     TotalTooLarge { name: String, left: usize, limit: u64 },
-    #[error("the bundle has more than {limit} files: {left} not read, the first of them `{name}`")]
+    #[error("the bundle has more than {limit} files: {left} not read, starting with `{name}`")]
     TooManyFiles { name: String, left: usize, limit: usize },
     #[error("`{name}` has more than {limit} entries, and none of it was read")]
     TooManyEntries { name: String, limit: usize },
     #[error("`{name}` is more than {limit} directories deep, and nothing in it was read")]
     TooDeep { name: String, limit: usize },
-    #[error("`{name}` is a symbolic link that leads back to itself")]
+    #[error("`{name}` is a symbolic link that points back to itself")]
     LinkLoop { name: String },
-    #[error("`{name}` is a symbolic link that leads out of {}", tree_of(*.in_git))]
+    #[error("`{name}` is a symbolic link that points outside {}", tree_of(*.in_git))]
     LinkLeaves { name: String, in_git: bool },
-    #[error("`{name}` is a symbolic link to nothing")]
+    #[error("`{name}` is a broken symbolic link")]
     DanglingLink { name: String },
-    #[error("`{name}` is in a git submodule (commit {commit}), which holds its own files")]
+    #[error("`{name}` is in a git submodule (commit {commit}), whose files are not part of this repository")]
     Submodule { name: String, commit: String },
-    #[error("`{name}` is in the middle of a merge")]
+    #[error("`{name}` has an unresolved merge conflict")]
     Unmerged { name: String },
     #[error("standard input can be read only once")]
     StdinTwice,
@@ -146,9 +146,9 @@ impl Problem {
 
     /// Advice for the user.
     pub fn advice(&self) -> Option<String> {
-        let raise = |flag: &str| format!("raise it with {flag}, or name less");
+        let raise = |flag: &str| format!("raise it with {flag}, or pass fewer inputs");
         Some(match self {
-            Problem::NotFound { .. } => "give a file, a directory, an archive, `-` for standard input, or REV:path of git".to_owned(),
+            Problem::NotFound { .. } => "pass a file, a directory, an archive, `-` for standard input, or a git REV:path".to_owned(),
             Problem::NotRegular { .. } => "to read from a pipe, write `-` and pipe it in".to_owned(),
             Problem::Unreadable { .. } => return None,
             Problem::TooLarge { .. } => raise(flag::FILE_BYTES),
@@ -156,11 +156,11 @@ impl Problem {
             Problem::TooManyFiles { .. } => raise(flag::FILES),
             Problem::TooManyEntries { .. } => raise(flag::ENTRIES),
             Problem::TooDeep { .. } => raise(flag::DIRECTORY_DEPTH),
-            Problem::LinkLoop { .. } | Problem::DanglingLink { .. } => "remove the link, or let it point at a file".to_owned(),
-            Problem::LinkLeaves { .. } => "if it is meant, give its target as an input".to_owned(),
-            Problem::Submodule { .. } => "give the submodule's directory in the working tree, or run crdwise inside it".to_owned(),
+            Problem::LinkLoop { .. } | Problem::DanglingLink { .. } => "remove the link, or point it at a file".to_owned(),
+            Problem::LinkLeaves { .. } => "if that is intended, pass its target as an input".to_owned(),
+            Problem::Submodule { .. } => "pass the submodule's directory in the working tree, or run crdwise inside it".to_owned(),
             Problem::Unmerged { .. } => "finish the merge and `git add` the file".to_owned(),
-            Problem::StdinTwice => "write `-` once, and a file for the other".to_owned(),
+            Problem::StdinTwice => "use `-` once, and a file for the other input".to_owned(),
             Problem::Malformed { malformed, .. } => malformed.advice().to_owned(),
             Problem::Archive { error, .. } => return error.advice(),
             Problem::Cluster { error, .. } => return error.advice(),

@@ -23,7 +23,7 @@ pub(crate) struct ProgramOutput {
 impl ProgramOutput {
     /// The last line of its error output, which says what went wrong.
     pub fn reason(&self) -> &str {
-        let last = self.err.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it failed without a reason");
+        let last = self.err.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it failed without an error message");
         last.trim_start_matches("error: ").trim_start_matches("Error: ")
     }
 }
@@ -118,6 +118,6 @@ mod tests {
     fn the_last_line_says_what_went_wrong() {
         let answer = |err: &str| ProgramOutput { ok: false, late: false, out: Vec::new(), err: err.to_owned() };
         assert_eq!(answer("warning\nError: no chart\n\n").reason(), "no chart");
-        assert_eq!(answer("").reason(), "it failed without a reason");
+        assert_eq!(answer("").reason(), "it failed without an error message");
     }
 }

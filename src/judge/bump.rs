@@ -34,7 +34,7 @@ impl std::fmt::Display for Recommendation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let required = self.required;
         match (&self.from, &self.recommended) {
-            _ if required == Bump::None => return write!(f, "no new one needed"),
+            _ if required == Bump::None => return write!(f, "none needed"),
             (Some(from), Some(next)) => write!(f, "{next} or later ({required}; {from} before)")?,
             _ => return write!(f, "a {required} release (the old version is unknown: use --old-version, or an annotation)"),
         }

@@ -187,7 +187,7 @@ impl<'r, 'b, 't> ObjectTally<'r, 'b, 't> {
 
     /// Returns the counts, by index of the finding.
     pub fn finish(self, source: String) -> TalliedObjects {
-        let told = |(what, count): (String, usize)| Skipped { what, why: format!("no CRD of the old side has it ({count} of them)") };
+        let told = |(what, count): (String, usize)| Skipped { what, why: format!("the old side has no CRD for it ({count} of them)") };
         let summary = ExistingObjects {
             source,
             checked: self.checked,

@@ -143,7 +143,8 @@ impl Policy {
         });
         faults.extend(cells.filter_map(|cell| cell.get("when")).flat_map(|when| WhenCondition::faults("when", when)));
         let unknown = root.get("rules").into_iter().flat_map(Node::entries).filter(|rule| book.get(rule.name()).is_none());
-        faults.extend(unknown.map(|rule| Fault::at(rule.key, format!("no rule `{}`{}", rule.name(), nearest(rule.name(), book.ids())))));
+        faults
+            .extend(unknown.map(|rule| Fault::at(rule.key, format!("unknown rule `{}`{}", rule.name(), nearest(rule.name(), book.ids())))));
         if let (Err(error), true) = (Policy::parse(text), faults.is_empty()) {
             return vec![Fault::new(error.message, error.span)];
         }
@@ -244,7 +245,7 @@ mod tests {
         let (said, place) = one("kinds: {tighten: [{when: 'fact.in_statsu', severity: info, bump: none}]}\n");
         assert!(said.starts_with("`when` reads `fact.in_statsu`, which doesn't exist (did you mean `in_status`?)"), "{said}");
         assert_eq!(place, "in_statsu");
-        assert_eq!(one("kinds: {}\nrules: {field-remove: off}\n").0, "no rule `field-remove` (did you mean `field-removed`?)");
+        assert_eq!(one("kinds: {}\nrules: {field-remove: off}\n").0, "unknown rule `field-remove` (did you mean `field-removed`?)");
         assert_eq!(one("kinds: {}\nfamilies: {lnit: off}\n").1, "lnit");
         assert_eq!(faults("kind: {}\n")[1].1, "kind");
     }

@@ -79,9 +79,9 @@ pub struct BundleProblem {
 pub enum ProblemKind {
     #[error(transparent)]
     Yaml(yaml::ErrorKind),
-    #[error("the CRD `{0}` is in this bundle twice, and nothing distinguishes the two")]
+    #[error("the CRD `{0}` is in this bundle twice, and nothing tells the two apart")]
     TwiceInBundle(String),
-    #[error("`{0}` is not a version of the CRD API that this tool knows")]
+    #[error("unknown CRD API version `{0}`")]
     UnknownApi(String),
 }
 

@@ -133,8 +133,8 @@ impl From<&str> for UndecidedReason {
 impl fmt::Display for UndecidedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            UndecidedReason::Budget => f.write_str("there are more alternatives than the search may look at"),
-            UndecidedReason::Rule(rule) => write!(f, "the CEL rule `{}` is not understood well enough", shorten_line(rule, RULE)),
+            UndecidedReason::Budget => f.write_str("there are too many alternatives to search"),
+            UndecidedReason::Rule(rule) => write!(f, "the CEL rule `{}` can't be analysed completely", shorten_line(rule, RULE)),
             UndecidedReason::Unverified => f.write_str("no candidate holds"),
             UndecidedReason::Method(what) => write!(f, "no complete method for {what}"),
             UndecidedReason::Text(what) => f.write_str(what),

@@ -97,8 +97,8 @@ fn conversion(change: Option<&ChangeArguments>, left: usize) -> String {
         left => format!(", and undo or accept the {left} that no conversion covers"),
     };
     let advice = format!(
-        "undo the change; or convert it: `crdwise conversions scaffold{sides} -o {conversions}` drafts it, fill it in, \
-         `crdwise conversions check{sides}` proves it{left}; or accept it in crdwise.yaml:"
+        "undo the change; or draft a conversion (`crdwise conversions scaffold{sides} -o {conversions}`), fill it in and prove it \
+         (`crdwise conversions check{sides}`){left}; or accept it in crdwise.yaml:"
     );
     visible(&advice).into_owned()
 }

@@ -55,7 +55,7 @@ pub fn github(annotations: &[Annotation], anchors: &Anchors<'_>, summary: &str) 
         }
         if level.len() > shown {
             let more = plural(level.len() - shown, &format!("more {word}"));
-            let _ = writeln!(out, "::{command} title=crdwise::{more}: the log has them all");
+            let _ = writeln!(out, "::{command} title=crdwise::{more}: see the log for all of them");
         }
     }
     let _ = writeln!(out, "crdwise: {}", visible(summary));

@@ -83,7 +83,7 @@ fn migration(group: &Group<'_>) -> &'static str {
         Harm::Crd => "the API server rejects the update of this CRD.",
         Harm::Requests => "change manifests and existing objects to values that the new schema accepts before you upgrade.",
         Harm::Behaviour => "set the field explicitly where you rely on the old behaviour.",
-        Harm::Merge => "check managers that use server-side apply: they own other parts of the object now.",
+        Harm::Merge => "check managers that use server-side apply: they now own different parts of the object.",
         Harm::Readers | Harm::None => "check that your clients handle the new form.",
     }
 }

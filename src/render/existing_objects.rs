@@ -22,15 +22,15 @@ pub(super) fn hits<'r>(findings: impl Iterator<Item = &'r Finding>) -> Option<St
     let names: BTreeSet<&str> = all.iter().flat_map(|hits| &hits.names).map(String::as_str).collect();
     let count = most(|hits| hits.count).max(names.len());
     if count == 0 {
-        return Some("no existing object is hit".to_owned());
+        return Some("no existing object is affected".to_owned());
     }
-    let mut text = format!("{} hit", plural(count, "existing object"));
+    let mut text = format!("{} affected", plural(count, "existing object"));
     let effects = [
         (most(|hits| hits.refused), "no longer updatable"),
         (most(|hits| hits.tolerated), "updatable only while the field stays unchanged"),
         (most(|hits| hits.lose_data), "losing data"),
-        (most(|hits| hits.changed), "getting another value"),
-        (most(|hits| hits.version_gone), "of a version that goes"),
+        (most(|hits| hits.changed), "getting a different value"),
+        (most(|hits| hits.version_gone), "of a version that is removed"),
     ];
     let effects: Vec<String> = effects.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect();
     if !effects.is_empty() {
@@ -58,7 +58,7 @@ pub(super) fn hits<'r>(findings: impl Iterator<Item = &'r Finding>) -> Option<St
 
 /// Summarises all objects in one line.
 pub(super) fn summary(objects: &ExistingObjects) -> String {
-    let mut text = format!("{} · {} checked, {} hit by this change", visible(&objects.source), objects.checked, objects.hit);
+    let mut text = format!("{} · {} checked, {} affected by this change", visible(&objects.source), objects.checked, objects.hit);
     for skipped in objects.skipped.iter().take(NAMED) {
         text.push_str(&format!("; skipped {} ({})", visible(&skipped.what), skipped.why));
     }

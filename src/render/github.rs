@@ -31,7 +31,7 @@ pub fn render(view: &View<'_>) -> String {
         }
         if level.len() > shown {
             let more = plural(level.len() - shown, &format!("more {word}"));
-            let _ = writeln!(out, "::{command} title=crdwise::{more}, less grave than these: the report has them all");
+            let _ = writeln!(out, "::{command} title=crdwise::{more}, less severe than these: see the report for all of them");
         }
     }
     for unread in view.report.unread().take(MOST) {

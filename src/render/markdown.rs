@@ -55,7 +55,7 @@ pub fn render(view: &View<'_>) -> String {
     if left > 0 {
         let breaking = overview.groups.iter().skip(shown).filter(|group| group.is_breaking()).count();
         let which = if breaking > 0 { format!(", {breaking} of them breaking") } else { String::new() };
-        let _ = writeln!(out, "\n*{}{which}: the review page has them all.*", plural(left, "more item"));
+        let _ = writeln!(out, "\n*{}{which}: see the review page for all of them.*", plural(left, "more item"));
     }
     if !overview.shared.is_empty() {
         out.push_str("\n**Because of these changes:**\n\n");
@@ -356,7 +356,11 @@ mod tests {
         });
         let text = sample::rendered(many.collect(), render);
         assert!(text.len() < LONGEST, "{}", text.len());
-        assert!(text.contains("1985 more items, 1985 of them breaking: the review page has them all"), "{}", &text[text.len() - 400..]);
+        assert!(
+            text.contains("1985 more items, 1985 of them breaking: see the review page for all of them"),
+            "{}",
+            &text[text.len() - 400..]
+        );
         assert!(text.ends_with("</sub>\n"));
         assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
     }

@@ -220,7 +220,7 @@ mod tests {
             assert!(item.ends_with(" <!-- f-0123456789abcdef -->"), "{item}");
         }
         for line in text.lines() {
-            let own = ["# ", "## ", "### ", "- ", "  - ", "   - ", "1. ", "2. ", "3. ", "Behind each", "this file"];
+            let own = ["# ", "## ", "### ", "- ", "  - ", "   - ", "1. ", "2. ", "3. ", "After each", "this file"];
             assert!(line.is_empty() || own.iter().any(|start| line.starts_with(start)), "{line}");
         }
     }

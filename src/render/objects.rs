@@ -153,7 +153,7 @@ pub fn skipped(reports: &[ObjectReport]) -> Vec<Skipped> {
     for report in reports.iter().filter(|report| is_skipped(report)) {
         *kinds.entry(format!("kind {} of {}", report.kind, report.api_version)).or_default() += 1;
     }
-    let skipped = |(what, count): (String, usize)| Skipped { what, why: format!("no CRD is given for its group ({count} of them)") };
+    let skipped = |(what, count): (String, usize)| Skipped { what, why: format!("the inputs have no CRD for its group ({count} of them)") };
     kinds.into_iter().map(skipped).collect()
 }
 
@@ -184,11 +184,11 @@ fn one(report: &ObjectReport, documents: &Documents) -> JudgedObject {
             say("rejected", report.place, String::new(), words);
         }
         ObjectVerdict::NoPrevious => {
-            let words = "no previous object has its kind, namespace and name; a subresource belongs to an object that exists";
+            let words = "no previous object has its kind, namespace and name; a subresource needs an existing object";
             say("unknown", report.place, String::new(), words.to_owned());
         }
         ObjectVerdict::Converted { from } => {
-            let words = format!("the previous object is of version {from}, and a webhook converts it; give it as {}", report.api_version);
+            let words = format!("the previous object is of version {from}, and a webhook converts it; pass it as {}", report.api_version);
             say("undecided", report.place, String::new(), words);
         }
         ObjectVerdict::Checked(checked) => {
@@ -227,10 +227,10 @@ fn one(report: &ObjectReport, documents: &Documents) -> JudgedObject {
     }
     if let Some(Upgrade::Changed(paths)) = &report.upgrade {
         let list = paths.iter().take(5).map(|path| format!("`{}`", path.dotted())).collect::<Vec<_>>().join(", ");
-        say("changed", report.place, String::new(), format!("stored with other values than under the old CRDs: {list}"));
+        say("changed", report.place, String::new(), format!("stored with different values than under the old CRDs: {list}"));
     }
     if report.upgrade == Some(Upgrade::Gone) {
-        say("gone", report.place, String::new(), "its kind or version is gone".to_owned());
+        say("gone", report.place, String::new(), "its kind or version no longer exists".to_owned());
     }
     for (remark, bare) in remarks.iter_mut().zip(bare) {
         remark.bare = Some(bare);
@@ -326,10 +326,10 @@ pub(super) const ABOUT: &[(&str, &str)] = &[
     ("pruned", "A field is unknown and dropped"),
     ("null", "A null that the schema doesn't allow is dropped"),
     ("lost", "A downgrade drops a field"),
-    ("changed", "The object is stored with other values than before the upgrade"),
-    ("gone", "The kind or version is gone"),
+    ("changed", "The object is stored with different values than before the upgrade"),
+    ("gone", "The kind or version no longer exists"),
     ("unknown", "The object could not be judged"),
-    ("undecided", "A check that the server makes can't be made here"),
+    ("undecided", "crdwise can't run a check that the server makes"),
 ];
 
 pub(super) fn annotations(judged: &[JudgedObject]) -> Vec<Annotation> {
@@ -372,7 +372,7 @@ pub fn json(judged: &[JudgedObject], skipped: &[Skipped], kubernetes: Minors) ->
 /// The line about objects without a CRD.
 fn no_crd(kind: &str, api_version: &str) -> String {
     match (kind, api_version) {
-        ("", _) | (_, "") => "it is no Kubernetes object: `apiVersion` or `kind` is missing".to_owned(),
-        _ => format!("no CRD is given for {kind} of {api_version}"),
+        ("", _) | (_, "") => "not a Kubernetes object: `apiVersion` or `kind` is missing".to_owned(),
+        _ => format!("the inputs have no CRD for {kind} of {api_version}"),
     }
 }

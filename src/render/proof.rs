@@ -40,7 +40,7 @@ impl Proof {
             Outcome::Rejected | Outcome::Accepted => format!("{verb} and is now rejected: {reason}"),
             Outcome::Pruned if reason.is_empty() => "was kept and is now dropped".to_owned(),
             Outcome::Pruned => format!("was kept and is now dropped: {reason}"),
-            Outcome::Changed => format!("{verb} and now has another effect: {reason}"),
+            Outcome::Changed => format!("{verb} and now has a different effect: {reason}"),
         };
         Some(Proof { line: line(object, path), outcome })
     }

@@ -154,7 +154,7 @@ pub fn render(view: &View<'_>) -> String {
     let mut notifications = Vec::new();
     if left_out > 0 {
         notifications
-            .push(notification(&format!("{left_out} results, the least grave, are left out: at most {MOST} are taken by code scanning")));
+            .push(notification(&format!("results left out, least severe first: {left_out}; code scanning accepts at most {MOST}")));
     }
     if !view.complete {
         notifications.push(notification("not every input could be read; the log of the run has the reasons"));
@@ -409,6 +409,6 @@ mod tests {
         assert_eq!(run["results"].as_array().map(Vec::len), Some(MOST));
         assert_eq!(run["results"][0]["level"], "error");
         let note = run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].as_str().unwrap();
-        assert!(note.starts_with("1 results"), "{note}");
+        assert!(note.starts_with("results left out, least severe first: 1;"), "{note}");
     }
 }

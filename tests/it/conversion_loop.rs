@@ -187,7 +187,7 @@ fn every_break_can_be_resolved_to_a_passing_review() {
         let drafted = run(&scratch, one.name, "conversions scaffold", 0);
         assert!(drafted.contains("every change that needs a conversion has one"), "{}\n{drafted}", one.name);
         let plan = run(&scratch, one.name, "conversions plan -o plan", 0);
-        assert!(plan.contains("back:") && plan.contains("the stored objects of Widget"), "{}\n{plan}", one.name);
+        assert!(plan.contains("roll back:") && plan.contains("the stored objects of Widget"), "{}\n{plan}", one.name);
         // Release the version that the report requires.
         let words: Vec<&str> = green.split_whitespace().collect();
         let at = words.windows(2).position(|two| two == ["next", "version:"]).unwrap_or_else(|| panic!("{green}"));
@@ -432,7 +432,7 @@ fn webhooks_are_checked_by_the_laws() {
     scratch.write("crd.yaml", &crd(&versions.concat()));
     let check = |webhook: &str| scratch.run(&["conversions", "check", "crd.yaml", "--webhook", webhook]);
     let (code, out, error) = check(WEBHOOK);
-    assert!(code == 0 && out.contains("no law is broken"), "{out}{error}");
+    assert!(code == 0 && out.contains("all laws hold"), "{out}{error}");
     let (code, out, error) = check(&format!("{WEBHOOK} | sed 's/\"size\":\"[^\"]*\"/\"size\":\"lost\"/g'"));
     assert!(code == 1 && out.contains("round trip is lossless: `spec.size` was"), "{out}{error}");
     let (code, out, _) = check("cat");
@@ -482,5 +482,5 @@ fn webhooks_are_reached_over_http() {
         }
     });
     let (code, out, error) = scratch.run(&["conversions", "check", "crd.yaml", "--webhook", &format!("http://{address}/convert")]);
-    assert!(code == 0 && out.contains("no law is broken"), "{out}{error}");
+    assert!(code == 0 && out.contains("all laws hold"), "{out}{error}");
 }

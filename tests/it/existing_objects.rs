@@ -65,7 +65,7 @@ fn three_of_a_thousand_objects_are_named() {
         }
         assert!(!text.contains("98765") && !text.contains("98_765"), "{format}: values are not printed");
         if format != "json" {
-            assert!(flat.contains("3 existing objects hit") && flat.contains("managed by argocd"), "{format}: {text}");
+            assert!(flat.contains("3 existing objects affected") && flat.contains("managed by argocd"), "{format}: {text}");
         }
     }
 }

@@ -32,7 +32,7 @@ fn judged(old: Option<&Value>, new: &Value) -> Report {
 /// The findings because of which the server refuses the CRD. Mistakes that the old CRD also has don't fail a review, but state that
 /// the server refuses them.
 fn refusals(report: &Report) -> Vec<&Finding> {
-    let refuses = |finding: &&Finding| finding.status == Status::New || finding.message.contains("refuses the update all the same");
+    let refuses = |finding: &&Finding| finding.status == Status::New || finding.message.contains("still rejects the update");
     report.findings.iter().filter(|finding| finding.affects.contains(Affected::Refused)).filter(refuses).collect()
 }
 

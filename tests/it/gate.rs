@@ -156,8 +156,8 @@ fn an_old_side_that_is_empty_or_unreadable() {
     scratch.commit(FILE, &format!("{}kind: CustomResourceDefinition\n", crd(SIZE, "")));
     scratch.commit(FILE, &crd(SIZE, ""));
     says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd"], 0, &["can't be read completely"]);
-    says(&scratch, &["review", "HEAD:config/crd", "HEAD~1:config/crd"], 3, &["given twice"]);
-    says(&scratch, &["review", "HEAD~1:config/crd", "HEAD~1:config/crd"], 3, &["given twice"]);
+    says(&scratch, &["review", "HEAD:config/crd", "HEAD~1:config/crd"], 3, &["appears twice"]);
+    says(&scratch, &["review", "HEAD~1:config/crd", "HEAD~1:config/crd"], 3, &["appears twice"]);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn pre_existing_refusals_do_not_fail_the_change() {
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     let refused: Vec<_> = report["findings"].as_array().unwrap().iter().filter(|finding| finding["family"] == "server").collect();
     assert!(!refused.is_empty() && refused.iter().all(|finding| finding["status"] == "pre-existing"), "{json}");
-    assert!(refused.iter().all(|finding| finding["message"].as_str().unwrap().contains("refuses the update all the same")), "{json}");
+    assert!(refused.iter().all(|finding| finding["message"].as_str().unwrap().contains("still rejects the update")), "{json}");
     // A new mistake fails.
     scratch.commit(FILE, &crd("length: {type: string, pattern: '('}, colour: {type: string, pattern: '['}", ""));
     says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 1, &["colour"]);

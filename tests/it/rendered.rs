@@ -150,13 +150,13 @@ fn charts_that_helm_refuses_or_omits_fail_the_run() {
     assert!(code == 3 && err.contains(said), "{code} {err}");
     world.chart("w", "on: false\n");
     let (code, _, err) = world.run("bin", &["lint", "w"]);
-    let said = "error: `w/templates/crd.yaml`: Helm makes no CRD of it with the default values of the chart";
+    let said = "error: `w/templates/crd.yaml`: Helm renders no CRD from it with the default values of the chart";
     assert!(code == 3 && err.contains(said), "{code} {err}");
     // A link that leads out isn't passed on.
     world.chart("w", "max: 5\n");
     std::os::unix::fs::symlink("/etc/passwd", world.path("w/templates/passwd.yaml")).expect("a link");
     let (code, _, err) = world.run("bin", &["lint", "w"]);
-    assert!(code == 3 && err.contains("`w/templates/passwd.yaml` is a symbolic link that leads out"), "{code} {err}");
+    assert!(code == 3 && err.contains("`w/templates/passwd.yaml` is a symbolic link that points outside"), "{code} {err}");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_kustomization_refers_to_nothing_outside() {
     for reference in ["github.com/x/y?ref=v1", "https://example.org/crd.yaml", "../elsewhere", "/etc", "missing.yaml"] {
         world.write("k/kustomization.yaml", &format!("resources:\n- {reference}\n"));
         let (code, _, err) = world.run("bin", &["lint", "k", "--render"]);
-        let said = format!("error: `k`: it refers to `{reference}`, which is not in the same repository; nothing is fetched\n");
+        let said = format!("error: `k`: it refers to `{reference}`, which is not in the same repository, and crdwise downloads nothing\n");
         assert!(code == 3 && err.contains(&said), "{reference}: {code} {err}");
     }
 }

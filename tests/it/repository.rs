@@ -219,14 +219,14 @@ fn init_follows_what_the_repository_has() {
     assert!(out.contains("found  config/crd: 2 files") && out.contains("found  charts/crds: 1 file"), "{out}");
     assert!(out.contains("found  GitLab: it has a .gitlab-ci.yml\n"), "{out}");
     assert!(out.contains("script:\n") && out.contains("crdwise review config/crd --against"), "the job to add is shown\n{out}");
-    assert!(out.contains("left   hooks to lefthook.yml"), "{out}");
+    assert!(out.contains("left   hooks alone: lefthook.yml"), "{out}");
     assert!(!scratch.path().join(".pre-commit-config.yaml").exists() && !scratch.path().join(".github").exists());
 
     let scratch = Scratch::new();
     scratch.write(".github/workflows/api.yml", "run: crdwise review config/crd\n");
     let (_, out, _) = scratch.run(&["init"]);
     assert!(out.contains("found  no CRDs: using config/crd"), "{out}");
-    assert!(out.contains("left   .github/workflows/api.yml: it runs crdwise already"), "{out}");
+    assert!(out.contains("left   .github/workflows/api.yml: it already runs crdwise"), "{out}");
     assert!(!scratch.path().join(".github/workflows/crdwise.yml").exists());
 }
 

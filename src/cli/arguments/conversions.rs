@@ -15,7 +15,7 @@ pub enum ConversionsCommand {
     Scaffold(ConversionsScaffold),
     /// Print the sequence of releases that leads from OLD to NEW without losing an object; with more inputs, check that sequence
     Plan(ConversionsPlan),
-    /// Name the release of manifests that convert to the next one
+    /// Set the release version in manifests that convert to `next`
     Release(ConversionsRelease),
     /// Write code that converts objects to their newest form
     #[command(subcommand)]

@@ -17,7 +17,7 @@ pub struct Judging {
     #[arg(long, value_name = "NAME", value_parser = SuggestedValues(policies), hide_possible_values = true)]
     pub policy: Option<String>,
 
-    /// Configuration file [default: crdwise.yaml beside the inputs or above, up to the repository root]
+    /// Configuration file [default: crdwise.yaml beside the inputs or in a parent directory, up to the repository root]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 

@@ -54,7 +54,7 @@ pub enum Command {
     /// Compare two bundles: what changed, who is affected, which version comes next
     #[command(
         override_usage = "crdwise review [OPTIONS] [OLD NEW]\n       crdwise review [OPTIONS] [NEW]... --against <REV|PATH>",
-        after_help = "INPUT is a file, a directory, an archive (.tar, .tgz, .zip), `-`, `REV:path` of the git repository around you,\n\
+        after_help = "INPUT is a file, a directory, an archive (.tar, .tgz, .zip), `-`, `REV:path` in the current git repository,\n\
         or `kube:[CONTEXT]`: the CRDs of a cluster, through kubectl.\n\n\
         Examples:\n  crdwise review v1.2.0:config/crd config/crd\n  crdwise review kube: config/crd                      what does applying this change here?\n  \
         crdwise review config/crd --against origin/main --merge-base\n  \

@@ -53,7 +53,8 @@ pub struct Test {
     /// CRDs to test [default: those in PATH, or in the directory of each suite]
     #[arg(long, value_name = "INPUT")]
     pub crd: Vec<OsString>,
-    /// Servers that cases must hold on: 1.33, 1.30..1.36, 1.31.. or >=1.31; a suite's `kubernetes` counts more [default: the newest release]
+    /// Servers that cases must hold on: 1.33, 1.30..1.36, 1.31.. or >=1.31; a suite's `kubernetes` takes precedence [default: the newest
+    /// release]
     #[arg(long, value_name = "RANGE")]
     pub kubernetes: Option<Minors>,
     /// Show which constraints no case passes or breaks, as a table or as lines of the CRDs
@@ -80,7 +81,7 @@ pub enum CoverageDetail {
 
 #[derive(Debug, Subcommand)]
 pub enum TestCommand {
-    /// Write the cases that are missing: for each constraint an object that is accepted and one that is rejected
+    /// Write the missing cases: one accepted and one rejected object for each constraint
     Generate(TestGenerate),
 }
 

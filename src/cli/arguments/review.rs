@@ -94,12 +94,12 @@ pub struct Review {
     #[arg(long, value_name = "INPUT", help_heading = "Judging")]
     pub conversions: Option<OsString>,
 
-    /// Existing objects: which of them each break hits. Files, dumps of `kubectl get -o yaml`, or `kube:`; names are reported, values only with
-    /// --object-values
+    /// Existing objects, to list those that each break affects: files, dumps of `kubectl get -o yaml`, or `kube:`; names are reported,
+    /// values only with --object-values
     #[arg(long, value_name = "INPUT", help_heading = "Judging")]
     pub objects: Vec<OsString>,
 
-    /// With --objects: also report the values that a break hits. They end up in every output, so don't ask for them where these are public
+    /// With --objects: also report the affected values. They appear in every output, so don't use this where the output is public
     #[arg(long, requires = "objects", help_heading = "Judging")]
     pub object_values: bool,
 
@@ -107,8 +107,8 @@ pub struct Review {
     #[arg(long, help_heading = "Sides")]
     pub old_may_be_empty: bool,
 
-    /// Last release: a break of what it doesn't contain is a note; `auto` is the highest release tag that is not newer than OLD,
-    /// `none` counts everything as released [default: auto for git inputs]
+    /// Last release: a break in something that it doesn't contain is only a note; `auto` is the highest release tag that is not newer
+    /// than OLD, `none` counts everything as released [default: auto for git inputs]
     #[arg(long, value_name = "REV|auto|none", help_heading = "Sides")]
     pub released: Option<String>,
 

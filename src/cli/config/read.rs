@@ -19,7 +19,7 @@ impl Config {
         let mut documents = yaml::parse(&text.into(), &YamlBudget::default()).into_iter();
         let Some(document) = documents.next() else { return Ok(Config::default()) };
         if let Some(second) = documents.next() {
-            return Err(vec![Fault::new("a configuration is one document", second.span)]);
+            return Err(vec![Fault::new("a configuration must be a single YAML document", second.span)]);
         }
         let tree = document.tree.map_err(|error| vec![Fault::new(error.kind.to_string(), error.span)])?;
         let root = tree.root();
@@ -76,11 +76,11 @@ impl Words<'_> {
 
     fn level(&self, id: &str, key: Node<'_>, value: Node<'_>) -> Option<Fault> {
         let Some(rule) = self.book.get(id) else {
-            return Some(Fault::new(format!("no rule `{id}`{}", nearest(id, self.book.ids())), key.span()));
+            return Some(Fault::new(format!("unknown rule `{id}`{}", nearest(id, self.book.ids())), key.span()));
         };
         let off = level(value).is_some_and(|level| level.is_none());
         if id == POLICY_CHANGED {
-            let message = format!("`{id}` watches over this file, so this file can't change its severity");
+            let message = format!("`{id}` checks this file, so this file can't change its severity");
             return Some(Fault::new(message, key.span()));
         }
         if off && rule.family == Family::Change {
@@ -93,7 +93,7 @@ impl Words<'_> {
     fn policy(&self, node: Node<'_>) -> Option<Fault> {
         let name = node.as_str().filter(|name| !self.policies.contains(name))?;
         let hint = nearest(name, self.policies.iter().copied());
-        Some(Fault::at(node, format!("no policy `{name}`{hint}; there are {}", self.policies.join(", "))))
+        Some(Fault::at(node, format!("unknown policy `{name}`{hint}; use one of {}", self.policies.join(", "))))
     }
 
     fn pattern(&self, node: Node<'_>) -> Option<Fault> {
@@ -102,7 +102,7 @@ impl Words<'_> {
         if self.book.ids().any(|id| self.book.matches_id(id, &glob)) {
             return None;
         }
-        Some(Fault::new(format!("no rule `{text}`{}", nearest(text, self.book.ids())), node.span()))
+        Some(Fault::new(format!("unknown rule `{text}`{}", nearest(text, self.book.ids())), node.span()))
     }
 }
 
@@ -271,7 +271,7 @@ waivers:
         assert_eq!(wrong("polcy: guidelines\n"), [("unknown key `polcy` (did you mean `policy`?)".into(), "polcy".into())]);
         assert_eq!(
             wrong("rules: {field-remove: off}\n"),
-            [("no rule `field-remove` (did you mean `field-removed`?)".into(), "field-remove".into())]
+            [("unknown rule `field-remove` (did you mean `field-removed`?)".into(), "field-remove".into())]
         );
         assert_eq!(wrong("policy: kubernets\n")[0].1, "kubernets");
         assert_eq!(wrong("waivers: [{rule: field-removed}]\n")[0].0, "`reason` is missing");

@@ -404,7 +404,7 @@ impl<'s> Solver<'s> {
 
 /// Why a candidate doesn't count as found, from the result of its check.
 pub(crate) fn unconfirmed(met: Option<bool>) -> UndecidedReason {
-    UndecidedReason::Method(if met.is_some() { "a candidate that does not stand" } else { "a rule that can't be run" })
+    UndecidedReason::Method(if met.is_some() { "a candidate that was not confirmed" } else { "a rule that can't be run" })
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ impl<'a> TextGoal<'a> {
         let names: Vec<_> = all.filter(|format| format.exact().is_none()).map(|format| format!("{format:?}")).collect();
         Search::any(self.branches(true).map(|search| match search.run(budget, Some(&verify)) {
             Search::Undecided(UndecidedReason::Unverified) => {
-                Search::Undecided(format!("what the format {} takes is known only in part", names.join(", ")).into())
+                Search::Undecided(format!("the values that the format {} accepts are only partly known", names.join(", ")).into())
             }
             found => found,
         }))

@@ -37,7 +37,7 @@ impl PatternSearch<'_> {
             return Search::Impossible;
         }
         if self.min_length > MAX_WITNESS {
-            return Search::Undecided("a string that long is not built".into());
+            return Search::Undecided("a string that long can't be searched".into());
         }
         let Some(most) = budget.work(|| self.fingerprint()) else {
             return Search::Undecided(INTRICATE.into());
@@ -181,7 +181,7 @@ impl<'a> Product<'a> {
             }
         }
         if steps.len() > 4 * MAX_STATES {
-            return Err(Exhausted("the lengths and patterns make too many states"));
+            return Err(Exhausted("the lengths and patterns need too many states"));
         }
         Ok((begin < steps.len()).then_some(begin..steps.len()))
     }
@@ -223,7 +223,7 @@ impl<'a> Product<'a> {
                 break;
             }
             if length > MAX_WITNESS {
-                return Err(Exhausted("a string that long is not built"));
+                return Err(Exhausted("a string that long can't be searched"));
             }
             for at in queue {
                 let Some(state) = steps.get(at).map(|step| step.state) else {
@@ -338,7 +338,7 @@ impl<'a> Product<'a> {
             return Ok(Some(known));
         }
         if self.index.len() >= MAX_STATES {
-            return Err(Exhausted("the patterns make too many states"));
+            return Err(Exhausted("the patterns need too many states"));
         }
         let fresh = self.index.len() as u32;
         self.index.insert(parts.into(), fresh);

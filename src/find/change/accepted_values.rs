@@ -228,8 +228,7 @@ pub(super) fn with_audience(fact: Fact, relation: Relation) -> Fact {
 fn with_reason(fact: Fact, relation: Relation, whole: &AcceptedChange) -> Fact {
     match relation {
         Relation::Undecided => {
-            let reason =
-                whole.reason.clone().unwrap_or_else(|| "both sides accept other values, and which of them was not decided".to_owned());
+            let reason = whole.reason.clone().unwrap_or_else(|| "crdwise could not decide which values each side accepts".to_owned());
             fact.word(Word::Reason, reason.clone()).evidence(Evidence::undecided(reason))
         }
         _ => fact,

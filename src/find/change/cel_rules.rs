@@ -123,7 +123,8 @@ impl ChangeWalk<'_> {
             fact = fact.word(Word::Name, cut(name, NAME));
         }
         if relation == Relation::Undecided {
-            let reason = judgement.reason.unwrap_or_else(|| "what another CEL expression accepts is not decided in general".to_owned());
+            let reason =
+                judgement.reason.unwrap_or_else(|| "crdwise can't decide in general what a different CEL expression accepts".to_owned());
             fact = fact.word(Word::Reason, reason.clone()).evidence(Evidence::undecided(reason));
         } else if let Some(reason) = judgement.reason.filter(|_| relation.narrows() && judgement.lost.is_none()) {
             fact = fact.evidence(Evidence::undecided(reason));

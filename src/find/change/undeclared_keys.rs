@@ -81,7 +81,7 @@ impl ChangeWalk<'_> {
         let opening = match (is_metadata(pair), old, new) {
             // The fields of ObjectMeta are kept, declared or not, and are now values of the map.
             (true, KeyFate::Pruned, KeyFate::MapValue(()) | KeyFate::Emptied) => {
-                let reason = "the server keeps what all metadata can have".to_owned();
+                let reason = "the server keeps the standard metadata fields".to_owned();
                 Opening { relation: Relation::Undecided, lost: false, sample: None, reason: Some(reason) }
             }
             _ => exactly(pair, (old, new), walked, guess),

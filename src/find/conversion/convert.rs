@@ -19,7 +19,7 @@ pub enum ConvertError {
     Refused(#[from] StepRefusal),
     #[error("`{manifest}` can't convert back: {reason}")]
     NoReverse { manifest: String, reason: String },
-    #[error("`{0}` leaves the conversion to a webhook")]
+    #[error("`{0}` relies on a webhook for the conversion")]
     Webhook(String),
 }
 

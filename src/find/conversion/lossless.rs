@@ -67,7 +67,7 @@ pub(crate) fn moves_nothing_back(shape: &Shape, from: &FieldPath, to: &FieldPath
     if from == to || never_exists(shape, to) {
         return Ok(());
     }
-    Err(Obstacle::permanent(format!("`{to}` may have a value of its own, which would be moved to `{from}`")))
+    Err(Obstacle::permanent(format!("`{to}` may already have a value, which would be moved to `{from}`")))
 }
 
 /// Proves that a value moves to a free place, and that moving it back leaves nothing behind.

@@ -8,7 +8,7 @@ use crate::model::schema::Shape;
 use super::shape_edit::{declared, never_exists};
 
 /// What to do about fields that can't be read after the upgrade.
-pub const ADVICE: &str = "convert the objects before the CRD is upgraded, or keep the field: declare it, or set `x-kubernetes-preserve-unknown-fields: true` on its parent";
+pub const ADVICE: &str = "keep the field (declare it, or set `x-kubernetes-preserve-unknown-fields: true` on its parent), or convert the objects before the CRD is upgraded";
 
 /// Why fields can't be converted afterwards.
 pub fn reason(paths: &[&FieldPath]) -> String {

@@ -119,7 +119,7 @@ fn answer(from: &mut impl BufRead, limit: u64) -> Result<Blob, GitError> {
         [_, "missing"] => return Ok(Blob::Missing),
         [_, "blob", size] => size.parse().map_err(|_| failed("its answer has no size"))?,
         [_, kind, _] => return Err(failed(&format!("a {kind} was found instead of a blob"))),
-        _ => return Err(failed("it ended early; `git fsck` may tell why")),
+        _ => return Err(failed("it ended early; `git fsck` may show why")),
     };
     if size > limit {
         return Ok(Blob::TooLarge(size));
@@ -130,7 +130,7 @@ fn answer(from: &mut impl BufRead, limit: u64) -> Result<Blob, GitError> {
     from.read_exact(&mut after).map_err(broken)?;
     match after {
         [b'\n'] => Ok(Blob::Bytes(bytes)),
-        _ => Err(failed("its answer is longer than it said")),
+        _ => Err(failed("its answer is longer than announced")),
     }
 }
 

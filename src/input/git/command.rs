@@ -183,7 +183,7 @@ impl GitOutput {
     /// The error for git's message, for any command.
     pub(super) fn error(&self, command: &str) -> GitError {
         let said = || {
-            let first = self.err.lines().next().unwrap_or("it gave no reason");
+            let first = self.err.lines().next().unwrap_or("it printed no error message");
             first.trim_start_matches("fatal: ").to_owned()
         };
         if self.err.contains("detected dubious ownership") {

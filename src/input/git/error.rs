@@ -10,7 +10,7 @@ pub enum GitError {
     NotStarted { reason: String },
     #[error("the current directory is not in a git repository")]
     NoRepository,
-    #[error("git refuses the repository at `{path}`, because somebody else owns it")]
+    #[error("git refuses the repository at `{path}`, because another user owns it")]
     DubiousOwnership { path: String },
     #[error("the repository has no working tree")]
     NoWorkTree,
@@ -50,15 +50,15 @@ impl GitError {
     pub fn advice(&self) -> Option<String> {
         let fetched = |command: &Option<String>| command.as_ref().map(|c| format!("run `{c}`"));
         Some(match self {
-            GitError::NotStarted { .. } => "install git, or give files and directories".to_owned(),
-            GitError::NoRepository => "REV:path and :path need one: change into it".to_owned(),
+            GitError::NotStarted { .. } => "install git, or pass files and directories".to_owned(),
+            GitError::NoRepository => "REV:path and :path need a repository: change into it".to_owned(),
             GitError::DubiousOwnership { path } => {
                 format!("if you trust it, run `git config --global --add safe.directory {}`", super::super::argument::quoted(path))
             }
-            GitError::NoWorkTree => "name the content by REV:path".to_owned(),
+            GitError::NoWorkTree => "use REV:path instead".to_owned(),
             GitError::NotARevision { .. } => "write a branch, a tag or a commit".to_owned(),
             GitError::UnknownRevision { fetch, .. } => {
-                let here = "`git branch --all` and `git tag` list those that are here";
+                let here = "`git branch --all` and `git tag` list the known ones";
                 match fetch {
                     Some(fetch) => format!("{here}; to get it from the remote, run `{fetch}`"),
                     None => here.to_owned(),
@@ -71,16 +71,19 @@ impl GitError {
                 let rev = rev.as_deref().map(super::super::argument::quoted);
                 match rev {
                     Some(rev) => format!(
-                        "`git ls-tree -r --name-only {rev}` lists what is there; paths are from the root of the repository, or from here with `./`"
+                        "`git ls-tree -r --name-only {rev}` lists its files; paths are relative to the repository root, or with `./` to \
+                         the current directory"
                     ),
-                    None => "`git add` it first; paths are from the root of the repository, or from here with `./`".to_owned(),
+                    None => {
+                        "`git add` it first; paths are relative to the repository root, or with `./` to the current directory".to_owned()
+                    }
                 }
             }
-            GitError::Outside { .. } => "a revision holds only what is in its tree; give the file itself".to_owned(),
+            GitError::Outside { .. } => "a revision contains only the files in its tree; pass the file itself".to_owned(),
             GitError::MissingObject { .. } => {
-                "this is a partial clone and nothing is fetched on the way: run `git fetch --refetch --no-filter`".to_owned()
+                "this is a partial clone, and crdwise fetches nothing: run `git fetch --refetch --no-filter`".to_owned()
             }
-            GitError::TooMuch { .. } => "name a smaller directory".to_owned(),
+            GitError::TooMuch { .. } => "choose a smaller directory".to_owned(),
             GitError::Failed { .. } => return None,
         })
     }

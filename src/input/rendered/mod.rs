@@ -40,15 +40,15 @@ pub enum RenderError {
     NotStarted { program: &'static str, reason: String },
     #[error("`{program}` took more than {seconds} seconds")]
     TimedOut { program: &'static str, seconds: u64 },
-    #[error("`{program}` takes more than {} of memory", human_size(MEMORY_KIB << 10))]
+    #[error("`{program}` needs more than {} of memory", human_size(MEMORY_KIB << 10))]
     OutOfMemory { program: &'static str },
     #[error("`{program}` wrote more than {}", human_size(*.limit))]
     TooMuch { program: &'static str, limit: u64 },
     #[error("`{program}` failed: {said}")]
     Failed { program: &'static str, said: String },
-    #[error("it refers to `{0}`, which is not in the same repository; nothing is fetched")]
+    #[error("it refers to `{0}`, which is not in the same repository, and crdwise downloads nothing")]
     Refers(String),
-    #[error("Helm makes no CRD of it with the default values of the chart")]
+    #[error("Helm renders no CRD from it with the default values of the chart")]
     NoCrd,
     #[error("it can't be copied to a temporary directory: {0}")]
     NotCopied(String),

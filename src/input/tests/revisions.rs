@@ -204,5 +204,5 @@ fn a_complete_clone_gets_a_hint_too() {
     let scratch = history();
     let error = scratch.around().resolve("mian").unwrap_err();
     assert_eq!(error.to_string(), "unknown revision `mian` in this repository");
-    assert_eq!(error.advice().unwrap(), "`git branch --all` and `git tag` list those that are here");
+    assert_eq!(error.advice().unwrap(), "`git branch --all` and `git tag` list the known ones");
 }

@@ -54,7 +54,7 @@ pub enum ErrorKind {
     Conflict,
     #[error("control character U+{0:04X} is not allowed in YAML")]
     Control(u32),
-    #[error("the key `{key}` is given twice in one mapping; the first is on line {first}")]
+    #[error("the key `{key}` appears twice in one mapping; the first is on line {first}")]
     DuplicateKey { key: String, first: usize },
     #[error("alias `*{0}` refers to a node that contains it")]
     SelfReference(String),
@@ -64,7 +64,7 @@ pub enum ErrorKind {
     ComplexKey,
     #[error("a merge key (`<<`) needs a mapping or a list of mappings")]
     Merge,
-    #[error("number `{0}` is outside what JSON can hold exactly")]
+    #[error("number `{0}` can't be represented exactly in JSON")]
     Number(String),
     #[error("nested deeper than {0} levels (--max-depth)")]
     Depth(usize),
@@ -83,7 +83,7 @@ impl ErrorKind {
     pub fn help(&self) -> Option<&'static str> {
         match self {
             ErrorKind::Tab => Some("indent with spaces"),
-            ErrorKind::DuplicateKey { .. } => Some("remove one of the two; readers disagree about which one wins"),
+            ErrorKind::DuplicateKey { .. } => Some("remove one of the two; parsers disagree about which one wins"),
             ErrorKind::Syntax(_) => Some("the rest of this document was not checked"),
             _ => None,
         }

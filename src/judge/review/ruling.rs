@@ -134,7 +134,7 @@ impl Ruling<'_> {
         let (mut message, help) = rule.texts(fact);
         let group = self.group(embedded, &message);
         if fact.is(Mark::RefusedAgain) {
-            message.push_str(" (the old CRD has the same mistake, and the API server refuses the update all the same)");
+            message.push_str(" (the old CRD has the same mistake, and the API server still rejects the update)");
         }
         if fact.is(Mark::RefusedOnUpdate) {
             message.push_str(" (a stored CRD that has it can't be updated either)");
@@ -147,7 +147,7 @@ impl Ruling<'_> {
         }
         message.push_str(&stored_expression(fact, judgement.context.kubernetes));
         if let Some(minors) = fact.untolerated {
-            message.push_str(&format!(" (Kubernetes {minors} also refuses updates that leave it unchanged)"));
+            message.push_str(&format!(" (Kubernetes {minors} also rejects updates that leave it unchanged)"));
         }
         Finding {
             rule: rule.id.clone(),

@@ -24,7 +24,7 @@ pub enum RuleError {
     Page { file: String, error: PageError },
     #[error("{file}: the rule is called `{id}`, the file must be `{id}.md`")]
     Name { file: String, id: String },
-    #[error("rule `{0}` is there twice")]
+    #[error("rule `{0}` is defined twice")]
     Twice(String),
     #[error("rule `{id}` replaces `{target}`, which doesn't exist{hint}")]
     Replaces { id: String, target: String, hint: String },

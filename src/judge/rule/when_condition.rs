@@ -46,7 +46,7 @@ impl WhenCondition {
         let program = FileExpression::compile(text, "fact", &FACT).map_err(|error| format!("does not compile: {error}"))?;
         match program.result_type() {
             CelType::Bool => Ok(WhenCondition { text: text.to_owned(), program }),
-            other => Err(format!("must give a bool, this gives {other}")),
+            other => Err(format!("must return a bool, but returns {other}")),
         }
     }
 
@@ -146,7 +146,7 @@ fn unknown_values(expr: &Expr, text: &str) -> Vec<Mistake> {
     });
     let mistake = |(at, name): (usize, &String)| {
         let start = text.get(at..).and_then(|tail| tail.find(name.as_str())).map(|start| start + at);
-        let message = format!("compares `{field}` with `{name}`, which it never is{}", nearest(name, known.iter().copied()));
+        let message = format!("compares `{field}` with `{name}`, which is never its value{}", nearest(name, known.iter().copied()));
         Mistake { message, at: start.map(|start| start..start + name.len()) }
     };
     unknown.map(mistake).collect()
@@ -261,7 +261,7 @@ mod tests {
             let unknown = ("reads the unknown word `tpye` (did you mean `type`?)".to_owned(), "tpye".to_owned());
             assert_eq!(said(text), [unknown], "{text}");
         }
-        let never = "compares `fact.subject` with `feild`, which it never is (did you mean `field`?)".to_owned();
+        let never = "compares `fact.subject` with `feild`, which is never its value (did you mean `field`?)".to_owned();
         assert_eq!(said("fact.subject == 'feild' && fact.effect in ['added', 'removed']"), [(never, "feild".to_owned())]);
         assert_eq!(said("fact.effect in ['added', 'remvoed']").len(), 1);
         let shown = view(&Fact::new(Subject::Crd, Aspect::Presence, Effect::Added, "a"), "ga");
@@ -300,9 +300,9 @@ mod tests {
                 "fact.in_status == 'yes'",
                 "does not compile: found no matching overload for '_==_' applied to '(bool, string)' (character 16)",
             ),
-            ("fact.words.served", "must give a bool, this gives string"),
-            ("fact.words", "must give a bool, this gives map(string, string)"),
-            ("fact", "must give a bool, this gives"),
+            ("fact.words.served", "must return a bool, but returns string"),
+            ("fact.words", "must return a bool, but returns map(string, string)"),
+            ("fact", "must return a bool, but returns"),
             ("fact.crd.matches('[')", "does not compile: invalid matches argument"),
         ] {
             let error = WhenCondition::parse(text).unwrap_err();

@@ -40,9 +40,9 @@ pub(super) fn compare(expects: &Expectations, outcome: &Response, warnings: impl
     }
     match &expects.verdict {
         Some(Expected::Accepted) if !outcome.accepted() => {
-            failures.push(CaseFailure::rejected("accepted was expected, but it is rejected", &outcome.errors));
+            failures.push(CaseFailure::rejected("expected to be accepted, but was rejected", &outcome.errors));
         }
-        Some(Expected::Rejected) if outcome.accepted() => failures.push(CaseFailure::new("rejected was expected, but it is accepted")),
+        Some(Expected::Rejected) if outcome.accepted() => failures.push(CaseFailure::new("expected to be rejected, but was accepted")),
         Some(Expected::RejectedWith(wanted)) => failures.extend(rejected_with(wanted, outcome)),
         Some(Expected::RejectedBy(wanted)) => failures.extend(rejected_by(wanted, &outcome.errors)),
         _ => {}
@@ -82,14 +82,14 @@ fn client_error(outcome: &Response) -> String {
 pub(super) fn rejected_with(wanted: &str, outcome: &Response) -> Option<CaseFailure> {
     let errors = &outcome.errors;
     if errors.is_empty() {
-        return Some(CaseFailure::with("rejected was expected, but it is accepted", vec![format!("- {wanted}")]));
+        return Some(CaseFailure::with("expected to be rejected, but was accepted", vec![format!("- {wanted}")]));
     }
     if client_error(outcome).contains(wanted.trim()) {
         return None;
     }
     let mut difference = vec![format!("- {wanted}")];
     difference.extend(errors.iter().map(|error| format!("+ {}: {}", error.field, error.message)));
-    Some(CaseFailure::with("it is rejected with another error than expected", difference))
+    Some(CaseFailure::with("rejected with a different error than expected", difference))
 }
 
 fn rejected_by(wanted: &[ExpectedError], errors: &[FieldError]) -> Option<CaseFailure> {
@@ -108,7 +108,7 @@ fn rejected_by(wanted: &[ExpectedError], errors: &[FieldError]) -> Option<CaseFa
     let extra = errors.iter().filter(|error| !wanted.iter().any(|wanted| fits(wanted, error)));
     difference.extend(extra.map(|error| format!("+ {}: {}", error.field, error.message)));
     let message =
-        if errors.is_empty() { "rejected was expected, but it is accepted" } else { "it is rejected with other errors than expected" };
+        if errors.is_empty() { "expected to be rejected, but was accepted" } else { "rejected with different errors than expected" };
     (!difference.is_empty()).then(|| CaseFailure::with(message, difference))
 }
 
@@ -145,7 +145,7 @@ fn stored(wanted: &Value, actual: &Value) -> Option<CaseFailure> {
         };
         format!("{sign} {}", change.value().trim_end_matches('\n'))
     };
-    Some(CaseFailure::with("something else is stored than expected", difference.iter_all_changes().map(line).collect()))
+    Some(CaseFailure::with("the stored object is not the expected one", difference.iter_all_changes().map(line).collect()))
 }
 
 fn warned(wanted: &[String], actual: &[String]) -> Option<CaseFailure> {
@@ -153,5 +153,5 @@ fn warned(wanted: &[String], actual: &[String]) -> Option<CaseFailure> {
     let mut difference: Vec<String> = missing.map(|text| format!("- {text}")).collect();
     let extra = actual.iter().filter(|text| !wanted.iter().any(|wanted| text.contains(wanted.trim())));
     difference.extend(extra.map(|text| format!("+ {text}")));
-    (!difference.is_empty()).then(|| CaseFailure::with("the server sends other warnings than expected", difference))
+    (!difference.is_empty()).then(|| CaseFailure::with("the server's warnings are not the expected ones", difference))
 }

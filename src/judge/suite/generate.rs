@@ -193,7 +193,7 @@ fn of_variant(writer: &mut Writer<'_, '_>) {
     let has_status = version.status_subresource().is_some();
     let is_status = |constraint: &Constraint| has_status && constraint.path.head() == Some("status");
     let passes_more = |before: &SeenChecks, shown: &SeenChecks| wanted.iter().any(|one| shown.passes(one) && !before.passes(one));
-    for (body, name) in maker.extremes().into_iter().zip(["every field that can be there", "only what is required"]) {
+    for (body, name) in maker.extremes().into_iter().zip(["every possible field", "only required fields"]) {
         let object = maker.whole(body);
         if has_status && object.get("status").is_some() {
             writer.keep_status(&format!("{}: {name}: status", version.name), object.clone(), passes_more, true);

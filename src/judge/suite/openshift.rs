@@ -110,7 +110,7 @@ fn object(node: Node<'_>, key: &str, faults: &mut Vec<Fault>) -> Option<Value> {
         return None;
     };
     let Some(source) = text.as_str() else {
-        faults.push(Fault::at(text, "must be an object written as a text"));
+        faults.push(Fault::at(text, "must be a string that contains an object"));
         return None;
     };
     let documents = yaml::parse(&source.into(), &YamlBudget::default());
@@ -121,7 +121,7 @@ fn object(node: Node<'_>, key: &str, faults: &mut Vec<Fault>) -> Option<Value> {
             None
         }
         _ => {
-            faults.push(Fault::at(text, "must be an object written as a text"));
+            faults.push(Fault::at(text, "must be a string that contains an object"));
             None
         }
     }

@@ -90,7 +90,7 @@ impl SuiteTarget<'_> {
         let status = write_status(self.endpoint, &outcome.stored, &updated);
         seen.extend(status.iter().flat_map(|status| &status.seen).cloned());
         match (&case.expects.status_error, status) {
-            (Some(_), None) => vec![CaseFailure::new("an error of the status is expected, but no status is written")],
+            (Some(_), None) => vec![CaseFailure::new("a status error is expected, but no status is written")],
             (Some(wanted), Some(status)) => rejected_with(wanted, &status).into_iter().collect(),
             (None, status) => self.compare(case, status.unwrap_or(outcome), Some(&old)).0,
         }

@@ -14,7 +14,7 @@ pub struct Minors(u16);
 pub enum RangeError {
     #[error("`{0}` is not a range of Kubernetes versions; write 1.33, 1.30..1.36, 1.31.. or >=1.31")]
     Form(String),
-    #[error("Kubernetes {0} is not known; this version of crdwise knows {first} to {last}", first = Minor::OLDEST, last = Minor::NEWEST)]
+    #[error("unknown Kubernetes version {0}; this version of crdwise supports {first} to {last}", first = Minor::OLDEST, last = Minor::NEWEST)]
     Unknown(String),
     #[error("the range {0} is empty: it ends before it begins")]
     Empty(String),

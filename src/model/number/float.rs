@@ -131,7 +131,7 @@ pub(super) fn find(goal: &NumberGoal) -> Search<f64> {
     }
     match best {
         Some(float) => Search::Found(float),
-        None if open => Search::Undecided("no fraction was found, nor excluded".into()),
+        None if open => Search::Undecided("no fraction was found or ruled out".into()),
         None => Search::Impossible,
     }
 }

@@ -61,6 +61,6 @@ impl NumberGoal<'_> {
 fn written(found: Search<Value>) -> Search<Number> {
     found.and_then(|value| match value.number() {
         Some(number) => Search::Found(number),
-        None => Search::Undecided("the number can't be written down".into()),
+        None => Search::Undecided("the number can't be represented".into()),
     })
 }

@@ -88,7 +88,7 @@ pub(super) fn affected_text(affected: Affected) -> (&'static str, &'static str) 
         Affected::Readers => ("Readers", "see values they never had to handle"),
         Affected::Data => ("Data", "values are dropped"),
         Affected::Merge => ("Server-side apply", "fields change owners"),
-        Affected::Behaviour => ("Behaviour", "the same manifest has another effect"),
+        Affected::Behaviour => ("Behaviour", "the same manifest has a different effect"),
         Affected::Refused => ("Installation", "the API server rejects the CRD"),
     }
 }

@@ -56,8 +56,9 @@ pub(in crate::render) fn checklist(view: &View<'_>, overview: &Overview<'_>, tal
     // "Nothing was found" holds only for the input that could be read.
     for question in questions.iter_mut().filter(|question| !view.complete && question.tone == Tone::Good) {
         question.tone = Tone::Careful;
-        question.answer =
-            format!("Not in what could be read. {}", question.answer.trim_start_matches("No.").trim_start()).trim_end().to_owned();
+        question.answer = format!("Not in the inputs that could be read. {}", question.answer.trim_start_matches("No.").trim_start())
+            .trim_end()
+            .to_owned();
     }
     if report.verdict.is_some() {
         questions.push(communicate(report, overview, tally));
@@ -101,11 +102,11 @@ fn better(report: &Report, overview: &Overview<'_>) -> Question {
     let counted: Vec<String> = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| plural(*count, word)).collect();
     let before = match summary.pre_existing.places {
         0 => String::new(),
-        1 => " 1 finding was already there.".to_owned(),
-        count => format!(" {count} findings were already there."),
+        1 => " 1 finding is pre-existing.".to_owned(),
+        count => format!(" {count} findings are pre-existing."),
     };
     let (tone, answer) = match (summary.errors.changes, counted.is_empty()) {
-        (_, true) => (Tone::Good, format!("No rule has a finding about what is new.{before}")),
+        (_, true) => (Tone::Good, format!("No new findings.{before}")),
         (0, false) => (Tone::Careful, format!("Perhaps: {}.{before}", list(&counted))),
         (_, false) => (Tone::Bad, format!("Yes: {}.{before}", list(&counted))),
     };
@@ -144,11 +145,11 @@ fn communicate(report: &Report, overview: &Overview<'_>, tally: &Tally) -> Quest
     }
     let unclear = count(&|finding| finding.rule == MEANING);
     if unclear > 0 {
-        items.push(Item::say(format!("A question to the author: does the meaning change? ({})", plural(unclear, "description"))));
+        items.push(Item::say(format!("Question for the author: does the meaning change? ({})", plural(unclear, "description"))));
     }
     let undecided = count(&|finding| finding.certainty == Certainty::Undecided);
     if undecided > 0 {
-        items.push(Item::say(format!("A question to the author: {} could not be decided by the tool", plural(undecided, "change"))));
+        items.push(Item::say(format!("Question for the author: {} could not be decided by crdwise", plural(undecided, "change"))));
     }
     let answer = report.bump.as_ref().map(|bump| format!("Next version: {bump}.")).unwrap_or_default();
     if report.bump.as_ref().is_some_and(|bump| bump.sufficient == Some(false)) {

@@ -27,12 +27,12 @@ pub(super) struct ReportPart {
 
 const PARTS: [(&str, &str, &str, bool); 7] = [
     ("breaking", "Breaking changes", "", false),
-    ("follows", "What follows from several of them", "", false),
+    ("follows", "Consequences of several changes", "", false),
     ("problem", "To fix", "What rules and the API server say about the new CRDs.", false),
     ("compatible", "Compatible changes", "What worked before still works.", false),
     ("note", "Notes", "", false),
     ("documentation", "Documentation, metadata and spelling", "Every object is accepted and kept as before.", true),
-    ("earlier", "Pre-existing", "The old CRDs have these findings, too. They never fail the check.", true),
+    ("earlier", "Pre-existing", "The old CRDs already have these findings. They never fail the check.", true),
 ];
 
 /// Returns the sections that have cards.

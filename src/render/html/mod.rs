@@ -38,7 +38,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// Hashes that the content security policy allows. A test computes them again.
 const STYLE_HASH: &str = "sha256-vUNWwg2QZfoy5ZKVqI2nj8pYQAffgTBG329vb3RvU0w=";
-const SCRIPT_HASH: &str = "sha256-SbkEOI8Lt3iAI0JyqsCSM5/Qii/bqYLLFQ4kViHMwMQ=";
+const SCRIPT_HASH: &str = "sha256-ASEo/Z+866UVF/RcUwxyADeAOWMG05gT8dvH8hLHRAk=";
 
 /// The commits that the sides were read from, if they came from git.
 #[derive(Debug, Clone, Default)]

@@ -7,7 +7,7 @@ const all = (selector, under = document) => Array.from(under.querySelectorAll(se
 const root = document.documentElement;
 const WORDS = { "accept": "accept", "needs-work": "needs work", "question": "question" };
 const DONE = { "accept": "accepted", "needs-work": "needs work", "question": "question" };
-const FIELDS = { why: "Why", asked: "Asked by", links: "Links", tell: "To be said", reviewers: "Reviewers" };
+const FIELDS = { why: "Why", asked: "Asked by", links: "Links", tell: "To communicate", reviewers: "Reviewers" };
 // A page without anything to decide has neither filters nor keys.
 const reviewing = Boolean($("count"));
 const textOf = (element) => (element ? element.textContent.trim() : "");

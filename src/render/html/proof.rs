@@ -57,7 +57,7 @@ fn word(outcome: Outcome) -> &'static str {
         Outcome::Accepted => "accepted",
         Outcome::Rejected => "rejected",
         Outcome::Pruned => "loses values",
-        Outcome::Changed => "is stored with other values",
+        Outcome::Changed => "is stored with different values",
     }
 }
 

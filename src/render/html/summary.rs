@@ -91,7 +91,7 @@ pub(in crate::render) fn banner(report: &Report, tally: &Tally, complete: bool) 
         let silent = tone == Tone::Good;
         let unread: Vec<String> =
             report.unread().take(UNREAD).map(|one| format!(" {} ({}).", visible(&one.what), visible(&one.why))).collect();
-        let sentence = format!("Not every input could be read, and what was not read is not judged.{}", unread.concat());
+        let sentence = format!("Some inputs could not be read and were not judged.{}", unread.concat());
         (tone, headline) = match silent {
             true => (Tone::Careful, "Incomplete: not everything could be read".to_owned()),
             false => (tone, format!("Incomplete · {headline}")),

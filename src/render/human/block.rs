@@ -259,7 +259,7 @@ pub(in crate::render) fn ratchet_note(finding: &Finding) -> Option<&'static str>
     }
     Some(match finding.ratchet? {
         Ratchet::Field => "existing objects can be updated while this field stays unchanged",
-        Ratchet::Container => "existing objects can be updated only while the object or list around it stays unchanged",
+        Ratchet::Container => "existing objects can be updated only while the object or list that contains it stays unchanged",
         Ratchet::Always => "existing objects that violate it can still be updated",
         Ratchet::Never => "existing objects that violate it can't be updated at all",
     })

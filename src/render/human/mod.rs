@@ -73,7 +73,7 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
         let whole = options.all || index < WHOLE;
         block::draw(&mut out, group, texts, options, whole);
     }
-    lines(&mut out, "in a line each (--all for more)", rest, usize::MAX, options);
+    lines(&mut out, "one line each (--all shows more)", rest, usize::MAX, options);
     if !overview.shared.is_empty() {
         out.push_str("\nbecause of these changes:\n");
         overview.shared.iter().for_each(|group| block::consequence(&mut out, group, &options.style));
@@ -109,7 +109,7 @@ fn answer(out: &mut String, report: &Report, overview: &Overview<'_>, options: &
     };
     let incomplete = if options.incomplete { "INCOMPLETE, " } else { "" };
     let counts = match report.summary.text() {
-        none if options.incomplete && none.starts_with("no findings") => "no findings in what could be read".to_owned(),
+        none if options.incomplete && none.starts_with("no findings") => "no findings in the inputs that could be read".to_owned(),
         counts => counts,
     };
     wrapped(out, &format!("{}: ", style.paint(paint, &format!("{incomplete}{word}"))), &counts, style.width);
@@ -130,7 +130,7 @@ fn answer(out: &mut String, report: &Report, overview: &Overview<'_>, options: &
         wrapped(out, "next version: ", &bump.to_string(), style.width);
     }
     if options.incomplete {
-        wrapped(out, "incomplete: ", "not every input could be read, and what was not read is not judged", style.width);
+        wrapped(out, "incomplete: ", "some inputs could not be read and were not judged", style.width);
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn pruned_now(old: &Response, new: &Response) -> Vec<ObjectPath> {
     new.pruned.iter().filter(known).cloned().collect()
 }
 
-/// The paths where an object is stored with other values than before.
+/// The paths where an object is stored with different values than before.
 pub(super) fn changes(old: &Response, new: &Response) -> Vec<ObjectPath> {
     let mut changed: Vec<ObjectPath> = differences(&old.stored, &new.stored, same).into_iter().map(|found| found.path).collect();
     // What only the new CRDs keep wasn't there before.

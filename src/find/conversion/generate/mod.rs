@@ -185,7 +185,7 @@ impl<'m> Generator<'m> {
     fn leg(&self, leg: &Leg<'m>, sources: &mut BTreeSet<&'static str>) -> Result<String, String> {
         let (manifest, name) = (leg.manifest, function_name(leg));
         if manifest.webhook {
-            return Err(format!("`{}` leaves the conversion to a webhook", manifest.name));
+            return Err(format!("`{}` relies on a webhook for the conversion", manifest.name));
         }
         let target = manifest.target(leg.direction);
         let mut text = format!(

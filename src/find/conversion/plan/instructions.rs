@@ -29,7 +29,7 @@ pub struct Instructions {
 
 /// Shows requests that clients still make to deprecated versions.
 const REQUESTED: &str = "kubectl get --raw /metrics | grep apiserver_requested_deprecated_apis";
-const PREVIOUS: &str = "apply the CRD of the step before";
+const PREVIOUS: &str = "apply the CRD of the previous step";
 
 /// The names that instructions use.
 struct Names {
@@ -191,7 +191,7 @@ fn migrate(names: &Names, crd: &Crd<'_>, objects: &StoredObjects<'_, '_, '_>) ->
     let migration = as_yaml(&storage_version_migration(crd));
     let alternative = if converts && !crd.conversion.is_webhook() {
         format!(
-            "a StorageVersionMigration doesn't help here: it reads each object as {}, and what that version doesn't declare would be lost",
+            "a StorageVersionMigration doesn't help here: it reads each object as {}, and fields that it doesn't declare would be lost",
             names.new
         )
     } else {
@@ -208,7 +208,7 @@ fn migrate(names: &Names, crd: &Crd<'_>, objects: &StoredObjects<'_, '_, '_>) ->
                 manifest.to.argument(),
                 manifest.from.argument()
             ),
-            Some(_) => "replace the objects by the backup: the manifest doesn't convert back".to_owned(),
+            Some(_) => "restore the objects from the backup: the manifest doesn't convert back".to_owned(),
             None => "not necessary: the objects are the same".to_owned(),
         },
         irreversible: converts.then(|| "writes between the backup and a rollback".to_owned()),
@@ -262,7 +262,7 @@ fn clean(names: &Names) -> Instructions {
             "done".to_owned(),
         ],
         conditions: vec![condition(
-            format!("server-side apply fails on objects whose managedFields name a removed version; none must name {gone}"),
+            format!("server-side apply fails on objects whose managedFields name a removed version; no object may name {gone}"),
             Some(named),
         )],
         roll_back: "not possible, and not necessary: owners are recorded again by their next apply".to_owned(),
@@ -275,7 +275,7 @@ fn finish(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> Instructions {
     let removes = !names.removed.is_empty();
     let mut conditions = Vec::new();
     if removes {
-        conditions.push(condition(format!("status.storedVersions has only {}", names.new), Some(names.stored())));
+        conditions.push(condition(format!("status.storedVersions contains only {}", names.new), Some(names.stored())));
     }
     if objects.needs_conversion() {
         conditions.push(condition("every object has the new form", Some(has_new_form(names, objects))));

@@ -159,7 +159,7 @@ fn admitted(before: &Crd<'_>, after: &Crd<'_>) -> Result<(), String> {
     let refusal = admission.facts.iter().find(|fact| fact.is_refusal() && !fact.pre_existing);
     refusal.map_or(Ok(()), |fact| {
         let reason = fact.words.get(&Word::Reason).map_or("", String::as_str);
-        Err(format!("the API server refuses the update: {}: {reason}", fact.field.as_deref().unwrap_or_default()))
+        Err(format!("the API server rejects the update: {}: {reason}", fact.field.as_deref().unwrap_or_default()))
     })
 }
 
@@ -168,15 +168,17 @@ fn versions(before: &Crd<'_>, after: &Crd<'_>) -> Result<(), String> {
     for version in &before.versions {
         let name = version.name;
         match after.version(name) {
-            None if version.served => return Err(format!("{name} is removed while clients can use it: stop serving it in a step before")),
+            None if version.served => {
+                return Err(format!("{name} is removed while clients can use it: stop serving it in an earlier step"));
+            }
             None if version.storage => {
-                return Err(format!("{name} is removed while objects are stored at it: move the storage and migrate in steps before"));
+                return Err(format!("{name} is removed while objects are stored at it: move the storage and migrate in earlier steps"));
             }
             Some(next) if version.served && !next.served && !version.deprecated => {
-                return Err(format!("{name} is no longer served, but clients were never warned: deprecate it in a step before"));
+                return Err(format!("{name} is no longer served, but clients were never warned: deprecate it in an earlier step"));
             }
             Some(next) if version.served && !next.served && next.storage => {
-                return Err(format!("{name} is no longer served, but objects are still stored at it: move the storage in a step before"));
+                return Err(format!("{name} is no longer served, but objects are still stored at it: move the storage in an earlier step"));
             }
             _ => {}
         }
@@ -184,8 +186,8 @@ fn versions(before: &Crd<'_>, after: &Crd<'_>) -> Result<(), String> {
     let storage = after.storage_version();
     if let Some(added) = storage.filter(|version| before.version(version.name).is_none()) {
         return Err(format!(
-            "{name} becomes the storage version in the step that adds it, so that a rollback would leave objects which the CRD before \
-             can't read: add it in a step before",
+            "{name} becomes the storage version in the step that adds it, so after a rollback the previous CRD can't read the new \
+             objects: add it in an earlier step",
             name = added.name
         ));
     }
@@ -194,7 +196,9 @@ fn versions(before: &Crd<'_>, after: &Crd<'_>) -> Result<(), String> {
     let differ = after.versions.iter().any(|version| storage.is_some_and(|storage| !alike(version, storage)));
     if before.conversion.is_webhook() && !after.conversion.is_webhook() && differ {
         return Err(
-            "the conversion webhook goes while versions with other schemas remain: remove the other versions in a step before".to_owned()
+            "the conversion webhook is removed while versions with different schemas remain: remove the other versions in an earlier \
+             step"
+                .to_owned(),
         );
     }
     Ok(())
@@ -244,6 +248,6 @@ fn danger(object: &Value, crd: &Crd<'_>) -> Option<Danger> {
 fn said(danger: &Danger) -> String {
     match danger {
         Danger::Unreadable(path) => format!("{}: {}", readability::reason(&[path]), readability::ADVICE),
-        Danger::Invalid(error) => format!("stored objects are refused on their next write: {error}"),
+        Danger::Invalid(error) => format!("stored objects are rejected on their next write: {error}"),
     }
 }

@@ -107,7 +107,7 @@ fn wrong_orders_are_refused_with_the_reason() {
     let webhook =
         "  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: {name: a, namespace: b}}}}\n";
     let cases: Vec<(&str, Vec<String>, &str, usize, &str)> = vec![
-        ("removed at once", vec![old(), new()], "", 1, "the API server refuses the update: status.storedVersions[0]"),
+        ("removed at once", vec![old(), new()], "", 1, "the API server rejects the update: status.storedVersions[0]"),
         (
             "removed while served",
             vec![old(), both(STORED, SERVED), both(SERVED, STORED), new()],
@@ -115,7 +115,7 @@ fn wrong_orders_are_refused_with_the_reason() {
             3,
             "v1 is removed while clients can use it",
         ),
-        ("hidden without a warning", vec![both(SERVED, STORED), both(HIDDEN, STORED), new()], "", 1, "deprecate it in a step before"),
+        ("hidden without a warning", vec![both(SERVED, STORED), both(HIDDEN, STORED), new()], "", 1, "deprecate it in an earlier step"),
         ("added as storage", vec![old(), both(DEPRECATED, STORED)], "", 1, "v2 becomes the storage version in the step that adds it"),
         (
             "hidden while stored",
@@ -147,9 +147,9 @@ fn wrong_orders_are_refused_with_the_reason() {
             vec![format!("{}{webhook}", both(SERVED, STORED)), both(SERVED, STORED)],
             "",
             1,
-            "the conversion webhook goes while versions with other schemas remain",
+            "the conversion webhook is removed while versions with different schemas remain",
         ),
-        ("backwards", vec![new(), both(SERVED, STORED), old()], "", 2, "the API server refuses the update"),
+        ("backwards", vec![new(), both(SERVED, STORED), old()], "", 2, "the API server rejects the update"),
     ];
     for (name, sequence, manifests, step, reason) in cases {
         let (at, said) = refused(&sequence, manifests);

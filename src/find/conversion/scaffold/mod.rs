@@ -149,7 +149,7 @@ impl Change<'_> {
         if self.removes_version {
             let _ = writeln!(
                 text,
-                "# {from} goes away: convert the objects that are stored at it and the manifests that clients send with it before the\n\
+                "# {from} is removed: convert the objects that are stored at it and the manifests that clients send with it before the\n\
                  # upgrade. `crdwise conversions plan` shows the order of the steps."
             );
         }
@@ -168,7 +168,7 @@ impl Change<'_> {
         if writer.loses {
             let _ = writeln!(
                 text,
-                "# Where values that the new version has no room for are kept, to restore them when converting back.\npreserve: {{annotation: {}}}",
+                "# Keeps values that the new version can't hold, to restore them when converting back.\npreserve: {{annotation: {}}}",
                 scalar(&format!("{}/{manifest}", after.group()))
             );
         }

@@ -68,7 +68,7 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
     /// Adds steps for fields that only the new version has: naming them keeps their values when an object is converted back and
     /// forth.
     fn additions(&mut self, added: &[&Fact]) {
-        let mut comment = "only the new version has what follows, whose values `preserve` keeps for converting back and forth";
+        let mut comment = "only the new version has the following; `preserve` keeps its values for converting back and forth";
         let mut outermost: Vec<&FieldPath> = added.iter().map(|fact| &fact.path).collect();
         outermost.sort();
         outermost.dedup_by(|inner, outer| inner.starts_with(outer));
@@ -270,7 +270,7 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
         let gone: Vec<String> = gone.iter().map(|value| format!("{value}: {TODO}")).collect();
         self.loses = true;
         let offered: Vec<&str> = new.iter().take(8).map(String::as_str).collect();
-        let comment = format!("replace each value by one of {}", offered.join(", "));
+        let comment = format!("replace each value with one of {}", offered.join(", "));
         self.step(comment, format!("mapValues: {{path: {}, values: {{{}}}}}", quoted(&fact.path), gone.join(", ")));
         true
     }

@@ -87,7 +87,7 @@ impl StepKind for Drop {
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
         let (path, restore) = (&self.path, self.inverse.value());
         if never_exists(shape, path) {
-            return if restore.is_none() { Ok(()) } else { lost(format!("`{path}` would be added though it was never there")) };
+            return if restore.is_none() { Ok(()) } else { lost(format!("`{path}` would be added although it was never set")) };
         }
         let only = declared(shape, path).is_some_and(|child| {
             let single = child.enum_values.as_deref().is_some_and(|values| values.len() == 1 && values.first() == restore);

@@ -55,7 +55,7 @@ fn storage(collector: &mut FactCollector<'_>, crd: &Crd<'_>) {
         let node = version.node.entry("storage").map_or(version.name_node, |entry| entry.key);
         let fact = collector.note((Subject::Version, Aspect::Storage, Effect::Early), node);
         fact.version = Some(version.name.to_owned());
-        fact.words.insert(Word::State, if version.served { "deprecated" } else { "not served any more" }.to_owned());
+        fact.words.insert(Word::State, if version.served { "deprecated" } else { "no longer served" }.to_owned());
     }
     let stored: Vec<&str> = crd.stored_versions.iter().map(|text| text.value).collect();
     if let (true, Some(node)) = (stored.len() > 1, collector.crd.stored_versions.first().map(|text| text.node)) {
