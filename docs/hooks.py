@@ -13,8 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]
 FAMILIES = {
     "change": "Changes between two bundles. The policy decides their severity and the next version.",
-    "server": "What an API server refuses, or will refuse.",
-    "hazard": "What a server accepts and users regret.",
+    "server": "What an API server rejects, or will reject.",
+    "hazard": "What a server accepts but users regret.",
     "guideline": "What the guidelines of Kubernetes projects ask for.",
     "convention": "Kubernetes' API conventions.",
     "conversion": "Conversion manifests, and changes that need one.",
