@@ -11,11 +11,11 @@ use foldhash::{HashMap, HashMapExt};
 
 /// Cached answers by question.
 pub struct BoundedCache<Q, A> {
-    known: RefCell<Known<Q, A>>,
+    known: RefCell<CacheEntries<Q, A>>,
     most: usize,
 }
 
-struct Known<Q, A> {
+struct CacheEntries<Q, A> {
     answers: HashMap<Q, A>,
     weight: usize,
 }
@@ -23,7 +23,7 @@ struct Known<Q, A> {
 impl<Q: Hash + Eq, A: Clone> BoundedCache<Q, A> {
     /// Holds answers up to a total weight of `most`.
     pub fn new(most: usize) -> Self {
-        BoundedCache { known: RefCell::new(Known { answers: HashMap::new(), weight: 0 }), most }
+        BoundedCache { known: RefCell::new(CacheEntries { answers: HashMap::new(), weight: 0 }), most }
     }
 
     /// Returns the cached answer, or computes it. `weigh` returns how much of the cache's capacity the answer takes.
@@ -39,7 +39,7 @@ impl<Q: Hash + Eq, A: Clone> BoundedCache<Q, A> {
         let weight = weigh(&answer);
         let mut known = self.known.borrow_mut();
         if known.weight.saturating_add(weight) > self.most {
-            *known = Known { answers: HashMap::new(), weight: 0 };
+            *known = CacheEntries { answers: HashMap::new(), weight: 0 };
         }
         if weight <= self.most {
             known.weight += weight;

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::archive::{self, HEAD_BYTES, Packed, Unpacked};
 use super::decode::{Encoding, decode};
 use super::directory::{FoundFile, contents};
-use super::git::{Blob, Blobs, GitError, Pick, Snapshot};
+use super::git::{Blob, Blobs, GitError, SelectedBlob, Snapshot};
 use super::kubectl::{self, Cluster, CrdPage};
 use super::limits::{LimitReached, Limits, LoadBudget, SKIPPED_NAMED};
 use super::read::{bounded, check, io_problem, read};
@@ -215,7 +215,7 @@ impl<'l> LoadQueue<'l> {
     }
 
     /// Queues a blob, and returns whether to continue.
-    fn blob(&mut self, snapshot: &Snapshot<'_>, pick: &Pick, blob: Blob, is_named: bool) -> bool {
+    fn blob(&mut self, snapshot: &Snapshot<'_>, pick: &SelectedBlob, blob: Blob, is_named: bool) -> bool {
         let name = snapshot.name(&pick.path);
         match blob {
             Blob::Bytes(bytes) if is_named && archive::format(&bytes).is_some() => self.named(name, Origin::Stdin, bytes),

@@ -11,7 +11,7 @@ use super::crd::Crd;
 use super::read_crd;
 
 pub(super) fn read(documents: &Documents) -> Bundle<'_> {
-    let mut reading = Reading { documents, bundle: Bundle::default(), counted: BTreeMap::new(), partial: Vec::new(), nameless: 0 };
+    let mut reading = BundleReader { documents, bundle: Bundle::default(), counted: BTreeMap::new(), partial: Vec::new(), nameless: 0 };
     for (file, document) in &documents.documents {
         reading.document(*file, document);
     }
@@ -19,7 +19,7 @@ pub(super) fn read(documents: &Documents) -> Bundle<'_> {
 }
 
 /// A bundle that is being read.
-struct Reading<'t> {
+struct BundleReader<'t> {
     documents: &'t Documents,
     bundle: Bundle<'t>,
     /// How many documents of a kind were left out, and why.
@@ -29,7 +29,7 @@ struct Reading<'t> {
     nameless: usize,
 }
 
-impl<'t> Reading<'t> {
+impl<'t> BundleReader<'t> {
     fn document(&mut self, file: FileId, document: &'t Document) {
         self.bundle.documents += 1;
         match &document.tree {

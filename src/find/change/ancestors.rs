@@ -25,14 +25,14 @@ enum ChildStep<'t> {
 }
 
 /// A keyword of an ancestor, or of the node itself, that depends on the node.
-pub(super) struct Notice<'t> {
+pub(super) struct DependentKeyword<'t> {
     pub old: Option<Entry<'t>>,
     pub new: Entry<'t>,
     /// The path from the keyword's node down to the node.
     steps: Vec<ChildStep<'t>>,
 }
 
-impl Notice<'_> {
+impl DependentKeyword<'_> {
     /// The node's part of a value that a comparison found.
     pub(super) fn part(&self, found: Sample) -> Option<Sample> {
         let Sample::Sent(mut value) = found else { return self.steps.is_empty().then_some(found) };
@@ -54,14 +54,14 @@ pub(super) const MOST: &[Keyword] = &[Keyword::MaxProperties, Keyword::Enum];
 pub(super) const KEYS: &[Keyword] = &[Keyword::MaxProperties, Keyword::MinProperties, Keyword::Required, Keyword::Enum];
 
 /// The keyword that depends on which keys a node has, one of its `own` or a composition; the topmost if there are several.
-pub(super) fn notice<'t>(pair: &NodePair<'_, 't>, own: &[Keyword]) -> Option<Notice<'t>> {
+pub(super) fn notice<'t>(pair: &NodePair<'_, 't>, own: &[Keyword]) -> Option<DependentKeyword<'t>> {
     let mut steps = Vec::new();
-    let mut found: Option<Notice<'t>> = None;
+    let mut found: Option<DependentKeyword<'t>> = None;
     let mut here = pair;
     loop {
         if let Some(new) = keyword(&here.new, &steps, own) {
             let old = Keyword::parse(new.name()).and_then(|word| here.old.entry(word));
-            found = Some(Notice { old, new, steps: steps.clone() });
+            found = Some(DependentKeyword { old, new, steps: steps.clone() });
         }
         let (Some(up), Some(child_step)) = (here.up, child_step(here)) else { break };
         steps.insert(0, child_step);
@@ -71,7 +71,12 @@ pub(super) fn notice<'t>(pair: &NodePair<'_, 't>, own: &[Keyword]) -> Option<Not
 }
 
 /// Compares a node with another in its place, as far as the noticing keyword sees it; rules are ignored.
-pub(super) fn compare<'t>(pair: &NodePair<'_, 't>, notice: Option<&Notice<'t>>, old: Shape, new: Shape) -> Option<Comparison<Sample>> {
+pub(super) fn compare<'t>(
+    pair: &NodePair<'_, 't>,
+    notice: Option<&DependentKeyword<'t>>,
+    old: Shape,
+    new: Shape,
+) -> Option<Comparison<Sample>> {
     let (mut before, mut after) = (old, new);
     let mut here = pair;
     for _ in 0..notice.map_or(0, |notice| notice.steps.len()) {

@@ -82,7 +82,7 @@ impl ChangeWalk<'_> {
             // The fields of ObjectMeta are kept, declared or not, and are now values of the map.
             (true, KeyFate::Pruned, KeyFate::MapValue(()) | KeyFate::Emptied) => {
                 let reason = "the server keeps the standard metadata fields".to_owned();
-                Opening { relation: Relation::Undecided, lost: false, sample: None, reason: Some(reason) }
+                UndeclaredKeyChange { relation: Relation::Undecided, lost: false, sample: None, reason: Some(reason) }
             }
             _ => exactly(pair, (old, new), walked, guess),
         };
@@ -230,7 +230,7 @@ impl ChangeWalk<'_> {
 }
 
 /// The effect on a node's values when undeclared keys are treated differently.
-struct Opening {
+struct UndeclaredKeyChange {
     relation: Relation,
     /// Proved: some value is refused or pruned now.
     lost: bool,
@@ -242,9 +242,9 @@ struct Opening {
 
 /// The relation that the keywords suggest, corrected by the exact comparison: nulls that were dropped may count now, and values of
 /// undeclared keys may no longer fit.
-fn exactly(pair: &NodePair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, guess: Relation) -> Opening {
+fn exactly(pair: &NodePair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, guess: Relation) -> UndeclaredKeyChange {
     let (old, new) = fates;
-    let known = |relation| Opening { relation, lost: false, sample: None, reason: None };
+    let known = |relation| UndeclaredKeyChange { relation, lost: false, sample: None, reason: None };
     // The old schema doesn't know undeclared keys that were pruned and are now rejected, but they are reported.
     if matches!(new, KeyFate::Pruned | KeyFate::Refused) {
         return known(guess);
@@ -268,7 +268,7 @@ fn exactly(pair: &NodePair<'_, '_>, fates: (Undeclared, Undeclared), walked: boo
         Some(notice) => order.lost.and_then(|found| notice.part(found)),
         None => order.lost,
     };
-    Opening { relation: filled(relation), lost: order.loses == Some(true), sample, reason: order.reason }
+    UndeclaredKeyChange { relation: filled(relation), lost: order.loses == Some(true), sample, reason: order.reason }
 }
 
 /// Whether items keep undeclared keys only because the enclosing list does.

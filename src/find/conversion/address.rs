@@ -228,14 +228,14 @@ impl ContainerWalk<'_> {
                 names.extend(label.iter().filter(|label| count.get(label) == Some(&1)).cloned());
             }
         }
-        let content_hash: Vec<u64> = items.iter().map(|item| self.content_hash(item, rest)).collect();
+        let hashes: Vec<u64> = items.iter().map(|item| self.content_hash(item, rest)).collect();
         let (mut like, mut before): (BTreeMap<u64, usize>, BTreeMap<u64, usize>) = Default::default();
-        content_hash.iter().for_each(|content_hash| *like.entry(*content_hash).or_default() += 1);
-        for (content_hash, names) in content_hash.iter().zip(&mut names) {
-            let number = before.entry(*content_hash).or_default();
-            names.push(match like.get(content_hash) {
-                Some(&like) if like > 1 => format!("[~{content_hash:016x} {number}/{like}]"),
-                _ => format!("[~{content_hash:016x}]"),
+        hashes.iter().for_each(|hash| *like.entry(*hash).or_default() += 1);
+        for (hash, names) in hashes.iter().zip(&mut names) {
+            let number = before.entry(*hash).or_default();
+            names.push(match like.get(hash) {
+                Some(&like) if like > 1 => format!("[~{hash:016x} {number}/{like}]"),
+                _ => format!("[~{hash:016x}]"),
             });
             *number += 1;
         }
@@ -301,10 +301,10 @@ pub(crate) fn take(container: &mut Value, names: &[Box<str>]) -> Option<Value> {
 
 /// A parent of the target is not an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Blocked;
+pub(crate) struct ParentNotObject;
 
 /// Writes a value and creates missing parents; a null parent counts as missing.
-pub(crate) fn put(container: &mut Value, names: &[Box<str>], value: Value) -> Result<(), Blocked> {
+pub(crate) fn put(container: &mut Value, names: &[Box<str>], value: Value) -> Result<(), ParentNotObject> {
     let Some((first, rest)) = names.split_first() else {
         *container = value;
         return Ok(());
@@ -312,7 +312,7 @@ pub(crate) fn put(container: &mut Value, names: &[Box<str>], value: Value) -> Re
     if container.is_null() {
         *container = Value::Object(Map::new());
     }
-    let map = container.as_object_mut().ok_or(Blocked)?;
+    let map = container.as_object_mut().ok_or(ParentNotObject)?;
     if rest.is_empty() {
         map.insert(first.as_ref().to_owned(), value);
         return Ok(());
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(object, json!({"x": {}}));
         put(&mut object, &names, json!(2)).unwrap();
         assert_eq!(object, json!({"a": {"b": {"c": 2}}, "x": {}}));
-        assert_eq!(put(&mut object, &["a".into(), "b".into(), "c".into(), "d".into()], json!(1)), Err(Blocked));
+        assert_eq!(put(&mut object, &["a".into(), "b".into(), "c".into(), "d".into()], json!(1)), Err(ParentNotObject));
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub use search::GitState;
 pub use staged::StagedChange;
 
 pub(super) use blobs::{Blob, Blobs};
-pub(super) use snapshot::{Pick, Snapshot};
+pub(super) use snapshot::{SelectedBlob, Snapshot};
 
 use command::Git;
 use listing::Listings;

@@ -23,7 +23,7 @@ pub(in super::super) struct Snapshot<'r> {
 
 /// A blob to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) struct Pick {
+pub(in super::super) struct SelectedBlob {
     /// The path under which it was found, for messages.
     pub path: String,
     /// Its path after following links.
@@ -34,7 +34,7 @@ pub(in super::super) struct Pick {
 /// What was selected at a path.
 #[derive(Debug, Default)]
 pub(in super::super) struct Selection {
-    pub picks: Vec<Pick>,
+    pub picks: Vec<SelectedBlob>,
     pub skipped: Vec<SkippedInput>,
     pub problems: Vec<Problem>,
 }
@@ -188,7 +188,7 @@ impl Search<'_, '_, '_> {
             }
             return;
         }
-        self.left.picks.push(Pick { path, real: entry.path.clone(), id: entry.id.clone() });
+        self.left.picks.push(SelectedBlob { path, real: entry.path.clone(), id: entry.id.clone() });
     }
 
     fn skip(&mut self, path: &str, why: Why) {

@@ -16,7 +16,7 @@ use super::super::existing_objects;
 use super::super::human::{Texts, ratchet_note};
 use super::outline::Outline;
 use super::proof::{ProofCard, proof};
-use super::yaml_diff::{Spotted, YamlDiff, diff};
+use super::yaml_diff::{FindingSpot, YamlDiff, diff};
 
 /// How many documentation changes are shown with their text; the rest only with their places.
 const DOCUMENTED: usize = 300;
@@ -427,8 +427,8 @@ impl<'m> CardMaker<'m> {
         let is_change = finding.class.is_some();
         let before = spotted(&finding.before, true).filter(|_| self.old.is_some() && is_change);
         let after = spotted(&finding.after, false);
-        let left = before.as_ref().map(|(line, outline, span)| Spotted { outline, line: *line, span: span.clone() });
-        let right = after.as_ref().map(|(line, outline, span)| Spotted { outline, line: *line, span: span.clone() });
+        let left = before.as_ref().map(|(line, outline, span)| FindingSpot { outline, line: *line, span: span.clone() });
+        let right = after.as_ref().map(|(line, outline, span)| FindingSpot { outline, line: *line, span: span.clone() });
         let mut made = diff(left.as_ref(), right.as_ref());
         for row in &mut made.rows {
             for (cell, spot, old) in [(&mut row.old, &finding.before, true), (&mut row.new, &finding.after, false)] {

@@ -58,7 +58,7 @@ pub(super) struct LinePart {
 }
 
 /// The place of a finding on one side.
-pub(super) struct Spotted<'o, 't> {
+pub(super) struct FindingSpot<'o, 't> {
     pub outline: &'o Outline<'t>,
     /// From 0.
     pub line: usize,
@@ -69,9 +69,9 @@ pub(super) struct Spotted<'o, 't> {
 type Shown<'t> = (usize, &'t str, bool);
 
 /// Shows what changed, or the block on the only given side.
-pub(super) fn diff(old: Option<&Spotted<'_, '_>>, new: Option<&Spotted<'_, '_>>) -> YamlDiff {
-    if [old, new].into_iter().flatten().any(Spotted::is_flat) {
-        let row = DiffRow { jump: false, same: false, old: old.and_then(Spotted::stretch), new: new.and_then(Spotted::stretch) };
+pub(super) fn diff(old: Option<&FindingSpot<'_, '_>>, new: Option<&FindingSpot<'_, '_>>) -> YamlDiff {
+    if [old, new].into_iter().flatten().any(FindingSpot::is_flat) {
+        let row = DiffRow { jump: false, same: false, old: old.and_then(FindingSpot::stretch), new: new.and_then(FindingSpot::stretch) };
         return YamlDiff { rows: vec![row], more: 0 };
     }
     let (old, new) = match (old, new) {
@@ -90,7 +90,7 @@ pub(super) fn diff(old: Option<&Spotted<'_, '_>>, new: Option<&Spotted<'_, '_>>)
     }
 }
 
-impl<'t> Spotted<'_, 't> {
+impl<'t> FindingSpot<'_, 't> {
     fn is_flat(&self) -> bool {
         self.outline.line(self.line).len() > FLAT
     }
@@ -153,7 +153,7 @@ enum Blocks {
 }
 
 /// Finds the smallest block on both sides that contains the finding.
-fn blocks(old: &Spotted<'_, '_>, new: &Spotted<'_, '_>) -> Blocks {
+fn blocks(old: &FindingSpot<'_, '_>, new: &FindingSpot<'_, '_>) -> Blocks {
     let (left, right) = (old.outline.chain(old.line), new.outline.chain(new.line));
     let same = |(a, b): &(&usize, &usize)| old.outline.key(**a) == new.outline.key(**b);
     let mut common = left.iter().zip(&right).take_while(same).count();
@@ -176,7 +176,7 @@ fn blocks(old: &Spotted<'_, '_>, new: &Spotted<'_, '_>) -> Blocks {
 }
 
 /// Shows a block that was added or removed.
-fn alone(side: &Spotted<'_, '_>, is_old: bool) -> YamlDiff {
+fn alone(side: &FindingSpot<'_, '_>, is_old: bool) -> YamlDiff {
     let outline = side.outline;
     let end = outline.end(side.line);
     let mut shown: Vec<Shown<'_>> = Vec::new();
@@ -365,7 +365,7 @@ spec:
         let spotted = |side: Option<(&str, &str)>, at: usize| {
             side.map(|(text, what)| {
                 let start = text.find(what).unwrap();
-                Spotted { outline: &outlines[at], line: text[..start].matches('\n').count(), span: start..start + what.len() }
+                FindingSpot { outline: &outlines[at], line: text[..start].matches('\n').count(), span: start..start + what.len() }
             })
         };
         let made = diff(spotted(old, 0).as_ref(), spotted(new, 1).as_ref());
@@ -437,8 +437,8 @@ spec:
             let (left, right) = (Outline::new(old), Outline::new(new));
             for line in 0..4 {
                 for start in 0..=old.len() + 1 {
-                    let old = Spotted { outline: &left, line, span: start..start + 3 };
-                    let new = Spotted { outline: &right, line: 3 - line, span: start + 2..start };
+                    let old = FindingSpot { outline: &left, line, span: start..start + 3 };
+                    let new = FindingSpot { outline: &right, line: 3 - line, span: start + 2..start };
                     diff(Some(&old), Some(&new));
                     diff(Some(&old), None);
                     diff(None, Some(&new));

@@ -46,7 +46,7 @@ pub(super) fn check<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, sit
                 dearest = Some((cost, place, rule.index));
             }
             for error in &rule.errors {
-                Written { walk, place, index: rule.index, rule: written }.refuse(error, &checked.site, rule);
+                SourceRule { walk, place, index: rule.index, rule: written }.refuse(error, &checked.site, rule);
             }
         }
     }
@@ -158,14 +158,14 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[PathStep]], need: Option<Need>, root
 }
 
 /// A rule as written in the file.
-struct Written<'a, 'w, 't> {
+struct SourceRule<'a, 'w, 't> {
     walk: &'a mut CrdSchemaWalk<'w, 't>,
     place: &'a RuleSite<'t>,
     index: usize,
     rule: ValidationRule<'t>,
 }
 
-impl<'t> Written<'_, '_, 't> {
+impl<'t> SourceRule<'_, '_, 't> {
     fn refuse(&mut self, error: &CelRuleError, site: &Site<'_>, judged: &CheckedRule<'_>) {
         match error {
             CelRuleError::Untyped => {

@@ -28,7 +28,7 @@ pub(crate) struct StoredObjects<'p, 'b, 't> {
 }
 
 /// Why an object is not safe under a CRD.
-enum Danger {
+enum UnsafeReason {
     /// A field can't be read.
     Unreadable(FieldPath),
     /// It can be read, but the next write is refused.
@@ -70,7 +70,7 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
 
     /// The fields that can't be read under the last CRD.
     pub fn unreadable(&self) -> Vec<FieldPath> {
-        let in_danger = |object: &&Value| matches!(danger(object, self.last), Some(Danger::Unreadable(_)));
+        let in_danger = |object: &&Value| matches!(danger(object, self.last), Some(UnsafeReason::Unreadable(_)));
         let paths: BTreeSet<FieldPath> = self.objects.iter().filter(in_danger).flat_map(|object| pruned(object, self.last)).collect();
         paths.into_iter().collect()
     }
@@ -109,7 +109,7 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
             // Convert before the step if the earlier CRD also accepts the new form, or after it if the old form can still be read.
             let safe = |crd: &Crd<'_>| new_forms.iter().find_map(|object| danger(object, crd));
             let early = safe(before);
-            if let (Some(early), Danger::Unreadable(_)) = (&early, &found) {
+            if let (Some(early), UnsafeReason::Unreadable(_)) = (&early, &found) {
                 return Err(wrong(format!("{}, and the objects can't be converted before: {}", said(&found), said(early))));
             }
             if let Some(late) = safe(after) {
@@ -218,12 +218,12 @@ fn pruned(object: &Value, crd: &Crd<'_>) -> Vec<FieldPath> {
 }
 
 /// Why an object isn't safe: no served version shows all of it, or the one that does refuses to write it back.
-fn danger(object: &Value, crd: &Crd<'_>) -> Option<Danger> {
+fn danger(object: &Value, crd: &Crd<'_>) -> Option<UnsafeReason> {
     let own = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut served: Vec<&Version<'_>> = crd.versions.iter().filter(|version| version.served).collect();
     // Clients use the object's own version, so try it first.
     served.sort_by_key(|version| api_version(crd.group(), version.name) != own);
-    let mut found: Option<Danger> = None;
+    let mut found: Option<UnsafeReason> = None;
     for version in served {
         let end = endpoint(crd, version)?;
         let mut seen = object.clone();
@@ -231,23 +231,23 @@ fn danger(object: &Value, crd: &Crd<'_>) -> Option<Danger> {
             map.insert("apiVersion".to_owned(), api_version(crd.group(), version.name).into());
         }
         let one = match difference(&seen, &end.pruned(&seen)) {
-            Some((path, _)) => Danger::Unreadable(path),
+            Some((path, _)) => UnsafeReason::Unreadable(path),
             None => match end.request(&seen).errors.first() {
                 None => return None,
-                Some(error) => Danger::Invalid(format!("{}: {}", error.field, error.message)),
+                Some(error) => UnsafeReason::Invalid(format!("{}: {}", error.field, error.message)),
             },
         };
         match (&found, &one) {
-            (None, _) | (Some(Danger::Unreadable(_)), Danger::Invalid(_)) => found = Some(one),
+            (None, _) | (Some(UnsafeReason::Unreadable(_)), UnsafeReason::Invalid(_)) => found = Some(one),
             _ => {}
         }
     }
     found
 }
 
-fn said(danger: &Danger) -> String {
+fn said(danger: &UnsafeReason) -> String {
     match danger {
-        Danger::Unreadable(path) => format!("{}: {}", readability::reason(&[path]), readability::ADVICE),
-        Danger::Invalid(error) => format!("stored objects are rejected on their next write: {error}"),
+        UnsafeReason::Unreadable(path) => format!("{}: {}", readability::reason(&[path]), readability::ADVICE),
+        UnsafeReason::Invalid(error) => format!("stored objects are rejected on their next write: {error}"),
     }
 }

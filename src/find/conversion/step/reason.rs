@@ -21,7 +21,7 @@ pub enum StepFailure {
     #[error("the old and the new field have different values; set `conflict: prefer-new` or `prefer-old`, or remove one of them")]
     Conflict,
     #[error("a parent of the target is not an object")]
-    Blocked,
+    ParentNotObject,
     #[error("`values` has no entry for {0}")]
     Unmapped(Value),
     #[error("`{text}` doesn't match the template `{template}`")]
@@ -60,9 +60,9 @@ impl StepFailure {
     }
 }
 
-impl From<crate::find::conversion::address::Blocked> for StepFailure {
-    fn from(_: crate::find::conversion::address::Blocked) -> Self {
-        StepFailure::Blocked
+impl From<crate::find::conversion::address::ParentNotObject> for StepFailure {
+    fn from(_: crate::find::conversion::address::ParentNotObject) -> Self {
+        StepFailure::ParentNotObject
     }
 }
 

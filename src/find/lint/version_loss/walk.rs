@@ -32,7 +32,7 @@ pub(super) struct FieldLoss {
 }
 
 /// The versions that accept what is written in one form; the others need no further checks.
-struct Fitting<'r, 't> {
+struct FittingVersions<'r, 't> {
     fates: Cow<'r, [FieldFate<'t>]>,
     /// Whether it was reported that another version drops the content.
     emptied: bool,
@@ -143,7 +143,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
     }
 
     /// What the versions keep of objects or lists written here. A version that declares another type drops their content.
-    fn of_form<'r>(&mut self, form: Form, fates: &'r [FieldFate<'t>], path: &FieldPath) -> Fitting<'r, 't> {
+    fn of_form<'r>(&mut self, form: Form, fates: &'r [FieldFate<'t>], path: &FieldPath) -> FittingVersions<'r, 't> {
         // A version with another type doesn't write this form, and drops nothing of it if it preserves unknown fields.
         let foreign = |fate: &FieldFate<'t>| match fate {
             FieldFate::Emptied(_) => true,
@@ -151,7 +151,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
             _ => false,
         };
         if !fates.iter().any(foreign) {
-            return Fitting { fates: Cow::Borrowed(fates), emptied: false };
+            return FittingVersions { fates: Cow::Borrowed(fates), emptied: false };
         }
         let typed = |fate: &FieldFate<'t>| fate.declared().is_some_and(|here| here.form() == Some(form)) && fate.holds_fields();
         let meant = is_assumed_form(form, fates);
@@ -169,7 +169,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         }
         let gone = loss.as_ref().is_some_and(|loss| loss.at_once);
         let left = fates.iter().map(|fate| if gone || foreign(fate) { FieldFate::Reported } else { fate.clone() });
-        Fitting { fates: left.collect(), emptied: loss.is_some() }
+        FittingVersions { fates: left.collect(), emptied: loss.is_some() }
     }
 
     /// The loss that results from some versions keeping a value and others dropping it.
