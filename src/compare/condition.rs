@@ -6,7 +6,7 @@ use crate::model::fact::Aspect;
 use crate::model::schema::{Keyword, Shape};
 use crate::server::object::FieldErrorKind;
 
-/// Each condition with the keywords that write it, and with the errors in which it shows: its own first.
+/// Each condition, with the keywords that express it and the errors that it causes, its own first.
 pub(crate) const CONDITIONS: &[(Aspect, &[Keyword], &[FieldErrorKind])] = &[
     (Aspect::Type, &[Keyword::Type, Keyword::IntOrString], &[FieldErrorKind::Type]),
     (Aspect::Enum, &[Keyword::Enum], &[FieldErrorKind::Enum]),
@@ -33,12 +33,12 @@ pub(crate) fn condition_keywords() -> impl Iterator<Item = Keyword> {
     CONDITIONS.iter().flat_map(|(_, words, _)| words.iter().copied())
 }
 
-/// The condition that an error shows.
+/// The condition that causes an error.
 pub(crate) fn condition_of(kind: FieldErrorKind) -> Option<Aspect> {
     CONDITIONS.iter().find(|(_, _, kinds)| kinds.first() == Some(&kind)).map(|(aspect, ..)| *aspect)
 }
 
-/// The errors in which a condition shows.
+/// The errors that a condition causes.
 pub(crate) fn errors_of(condition: Aspect) -> &'static [FieldErrorKind] {
     row(condition).map_or(&[], |(_, _, kinds)| kinds)
 }
@@ -52,7 +52,7 @@ fn row(condition: Aspect) -> Option<&'static (Aspect, &'static [Keyword], &'stat
     CONDITIONS.iter().find(|(aspect, ..)| *aspect == written)
 }
 
-/// Puts one condition of a node back to what it was.
+/// Restores one condition of a node to its old state.
 pub(crate) fn restore(node: &mut Shape, was: &Shape, condition: Aspect) {
     let words = row(condition).into_iter().flat_map(|(_, words, _)| *words);
     words.for_each(|&word| restore_keyword(node, was, word));

@@ -78,12 +78,12 @@ const TEXTS: &[&str] = &[
 /// Lengths of strings that rules may require.
 const LENGTHS: std::ops::RangeInclusive<i64> = 3..=1_024;
 
-/// What some rules distinguish.
+/// The values that some rules distinguish.
 #[derive(Default)]
 pub(super) struct Learnt {
     pub texts: Vec<String>,
     pub numbers: Vec<f64>,
-    /// Fields that the rules name.
+    /// Fields that the rules mention.
     pub named: BTreeSet<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Tries random objects that may show a difference, for rules and combinations that the search doesn't understand.
+//! Tries random objects that may show a difference, for rules and combinations that the search doesn't support.
 
 use std::collections::BTreeSet;
 

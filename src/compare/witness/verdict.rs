@@ -1,4 +1,4 @@
-//! Decides whether the answers of both sides to a request show the difference that is asked for.
+//! Decides whether the responses of both sides to a request show the requested difference.
 
 use serde_json::Value;
 

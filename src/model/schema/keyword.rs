@@ -20,7 +20,7 @@ macro_rules! keywords {
                 match name { $($name => Some(Keyword::$variant),)* _ => None }
             }
 
-            /// What facts about the keyword are about.
+            /// The aspect of facts about the keyword.
             pub fn aspect(self) -> Aspect {
                 match self { $(Keyword::$variant => Aspect::$aspect,)* }
             }

@@ -1,4 +1,4 @@
-//! Where two objects differ.
+//! Finds where two objects differ.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ pub(crate) struct Difference<'v> {
     pub new: Option<&'v Value>,
 }
 
-/// The topmost places where two objects differ. Recursion is bounded by their depth.
+/// The topmost places where two objects differ. The recursion is limited by their depth.
 pub(crate) fn differences<'v>(old: &'v Value, new: &'v Value, same: fn(&Value, &Value) -> bool) -> Vec<Difference<'v>> {
     let mut found = Vec::new();
     collect((old, new), same, &Trail::Root, &mut found);

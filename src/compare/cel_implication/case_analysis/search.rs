@@ -16,7 +16,7 @@ pub(super) struct Search<'c, 's> {
 }
 
 impl<'c, 's> Search<'c, 's> {
-    /// `present` says which fields are there in every case, or in none.
+    /// `present` returns which fields exist in every case, or in none.
     pub(super) fn new(cases: &'c Cases<'s>, present: &dyn Fn(&str) -> Option<bool>) -> Self {
         let mut known = vec![None; cases.fields.len()];
         for (name, &field) in &cases.fields {

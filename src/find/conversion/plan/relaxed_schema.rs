@@ -16,7 +16,7 @@ pub(super) fn relaxed(old: &Value, new: &Value) -> Value {
     if let Some(scalar) = of_both_types(before, after) {
         return scalar;
     }
-    // What both schemas don't agree on is left out; types were settled above, and enums follow.
+    // Keywords that the schemas don't agree on are left out; types were handled above, and enums follow.
     let settled = [Keyword::Type, Keyword::IntOrString, Keyword::Enum];
     for keyword in condition_keywords().chain([Keyword::Default, Keyword::Validations]).filter(|word| !settled.contains(word)) {
         if before.get(keyword.name()) != after.get(keyword.name()) {
