@@ -76,6 +76,23 @@ fn crds_are_judged_as_kubernetes_1_36_judges_them() {
     agree(&updates, accepted, |record| judged(Some(&record["old"]), &record["new"]));
 }
 
+/// Whether every object that shows a break has a whole number written as `2.0`, which clients don't send: see the disagreement
+/// `review-alarm-02`, which is about the same pair.
+fn only_by_fractions_of_zero(record: &Value) -> bool {
+    fn has_one(value: &Value) -> bool {
+        match value {
+            Value::Number(number) => number.as_f64().is_some_and(|x| number.is_f64() && x.fract() == 0.0),
+            Value::Array(list) => list.iter().any(has_one),
+            Value::Object(map) => map.values().any(has_one),
+            _ => false,
+        }
+    }
+    let objects = record["objects"].as_array().into_iter().flatten();
+    let breaks = |object: &&Value| object["old"]["accepted"] == true && object["new"]["accepted"] == false;
+    let shown: Vec<&Value> = objects.filter(breaks).collect();
+    !shown.is_empty() && shown.iter().all(|object| has_one(&object["object"]))
+}
+
 #[test]
 fn pairs_are_reviewed_as_the_server_showed() {
     let chosen: BTreeSet<String> = committed("fresh-pairs").iter().map(id).collect();
@@ -93,7 +110,7 @@ fn pairs_are_reviewed_as_the_server_showed() {
         if let Some(finding) = report.findings.iter().filter(|finding| finding.class == Some(Class::SemanticBreaking)).find(unshown) {
             say(&format!("{} is proved without an object", finding.rule));
         }
-        if observed("writer_break_known") || observed("data_loss") {
+        if (observed("writer_break_known") || observed("data_loss")) && !only_by_fractions_of_zero(&record) {
             breaks += 1;
             if (verdict == Class::SemanticBreaking) == WRONG.contains(&&*id(&record)) {
                 say("a break was seen");

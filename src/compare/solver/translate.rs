@@ -97,7 +97,7 @@ impl<'s> Ty<'s> {
     /// The kinds of values that an expression of this type accepts without an error.
     pub(super) fn kinds(self) -> Kinds {
         match self {
-            // A rule fails on an integer written as `2.0`. Nobody writes it that way, and otherwise every rule would be a break.
+            // A rule fails on an integer written as `2.0`, but no client sends it that way.
             Ty::Int | Ty::Double => Kinds::of(&[Kind::Int, Kind::Float]),
             Ty::Bool => Kinds::of(&[Kind::Bool]),
             Ty::Text => Kinds::of(&[Kind::String]),

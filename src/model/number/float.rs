@@ -1,5 +1,6 @@
 //! Finds numbers written as floats that satisfy a goal.
 //!
+//! Clients write a whole number without a fraction as long as it fits 64 bits ([`is_sent_as_integer`]), so `2.0` is never found.
 //! Bounds are compared like the server does. Multiples are computed in decimal arithmetic (`0.3` is a multiple of `0.1`). The
 //! server accepts no multiple whose quotient exceeds 2^53; this limits the search but isn't counted as a difference between
 //! factors, or else `multipleOf: 0.25` would accept fewer values than `0.5`, namely floats of sixteen digits. Every result is
@@ -7,7 +8,7 @@
 
 use super::goal::NumberGoal;
 use super::integer::lcm;
-use super::{MAX_SAFE, NumberDomain, NumberFormat, NumberKind, Value};
+use super::{END, MAX_SAFE, NumberDomain, NumberFormat, NumberKind, Value, is_sent_as_integer};
 use crate::model::relation::{Search, UndecidedReason};
 
 /// How many multiples are tried in one interval before the search gives up.
@@ -85,6 +86,10 @@ pub(super) fn find(goal: &NumberGoal) -> Search<f64> {
     let Some(mut within) = within else {
         return Search::Impossible;
     };
+    // A float that passes for an integer is a whole number.
+    if within.iter().any(|rule| rule.whole) {
+        return Search::Impossible;
+    }
     for rule in &mut within {
         rule.limit();
     }
@@ -92,7 +97,7 @@ pub(super) fn find(goal: &NumberGoal) -> Search<f64> {
     let Some(grid) = Grid::new(&within, &outside) else {
         return Search::Undecided("multipleOf has too many decimal places".into());
     };
-    let mut edges = vec![f64::MIN, 0.0, f64::MAX];
+    let mut edges = vec![f64::MIN, -END, -MAX_SAFE, 0.0, MAX_SAFE, END, f64::MAX];
     for rule in within.iter().chain(&outside) {
         edges.extend([rule.low.0, rule.high.0]);
     }
@@ -115,7 +120,9 @@ pub(super) fn find(goal: &NumberGoal) -> Search<f64> {
         _ => None,
     });
     for (low, high) in points.chain(gaps) {
-        if low > high || !within.iter().all(|rule| rule.spans(low)) || !goal.admits(Value::Float(low)) {
+        // Between these there are only whole numbers.
+        let whole = low.abs().min(high.abs()) >= MAX_SAFE && fits_64_bits(low, high);
+        if low > high || whole || !within.iter().all(|rule| rule.spans(low)) || !goal.admits(Value::Float(low)) {
             continue;
         }
         let avoid: Vec<&Rule> = outside.iter().filter(|rule| rule.spans(low)).collect();
@@ -136,7 +143,12 @@ pub(super) fn find(goal: &NumberGoal) -> Search<f64> {
     }
 }
 
-/// Prefers real fractions, because many clients rewrite an integer with a zero fraction; then halves, then few digits.
+/// Whether all whole numbers between the two are sent as integers.
+fn fits_64_bits(low: f64, high: f64) -> bool {
+    low >= -END && high < END
+}
+
+/// Prefers real fractions, then halves, then few digits.
 fn simple(float: f64) -> (bool, bool, usize, bool, u64) {
     let magnitude = float.abs();
     (float.fract() == 0.0, (float * 2.0).fract() != 0.0, magnitude.to_string().len(), float < 0.0, magnitude.to_bits())
@@ -166,7 +178,7 @@ impl Grid {
 
     /// Finds a value in the interval that is a multiple of the required factors and not of the excluded ones.
     fn search(&self, goal: &NumberGoal, low: f64, high: f64, avoid: &[&Rule]) -> Search<f64> {
-        let mut hopeless = false;
+        let mut hopeless = self.by.is_some_and(|by| by % 10i128.pow(self.places) == 0) && fits_64_bits(low, high);
         for rule in avoid {
             let factors: Option<Vec<i128>> = rule.factors().map(|factor| scaled(factor, self.places)).collect();
             let Some(factors) = factors else {
@@ -182,7 +194,7 @@ impl Grid {
         if hopeless {
             return Search::Impossible;
         }
-        let fits = |float: &f64| (low..=high).contains(float) && goal.accepts(Value::Float(*float));
+        let fits = |float: &f64| (low..=high).contains(float) && !is_sent_as_integer(*float) && goal.accepts(Value::Float(*float));
         if low == high {
             return if fits(&low) { Search::Found(low) } else { Search::Impossible };
         }

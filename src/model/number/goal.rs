@@ -45,8 +45,7 @@ impl NumberGoal<'_> {
         written(float::find(self).map(Value::Float))
     }
 
-    /// Finds a number that satisfies the goal: a small integer if there is one, or else a short fraction, and only as a last resort
-    /// an integer written with a fraction (`2.0`).
+    /// Finds a number that satisfies the goal: a small integer if there is one, or else a short fraction.
     #[cfg(test)]
     pub fn find(&self) -> Search<Number> {
         let integer = integer::find(self).map(Value::Int);

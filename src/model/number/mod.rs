@@ -1,7 +1,7 @@
 //! Numbers: which ones a schema accepts, finding a number with given properties, and comparing two sets of numbers.
 //!
 //! The server distinguishes whether a number was *written* as an integer (`2`) or not (`2.0`, `2e0`, or too large for 64 bits), and
-//! treats the two differently. So does [`Value`].
+//! treats the two differently. So does [`Value`]. Searches find only what clients send, see [`is_sent_as_integer`].
 
 mod failure;
 mod float;
@@ -193,9 +193,17 @@ fn is_float_multiple(float: f64, factor: f64) -> bool {
 /// The largest integer up to which every integer can be represented as a float.
 const MAX_SAFE: f64 = ((1u64 << 53) - 1) as f64;
 
-/// Converts to 64 bits like Go on amd64: a value that doesn't fit becomes the smallest integer.
+/// The first integer that is too large for 64 bits.
+const END: f64 = 9_223_372_036_854_775_808.0;
+
+/// Whether clients send a float as an integer. `kubectl`, like everything that marshals JSON with Go, writes `2.0` as `2`. Only a
+/// hand-written request has the fraction, which servers treat differently, and it proves nothing about what users do.
+pub fn is_sent_as_integer(float: f64) -> bool {
+    float.fract() == 0.0 && (-END..END).contains(&float)
+}
+
+/// Go's conversion to 64 bits, as amd64 does it: what doesn't fit becomes the smallest integer.
 fn go_int64(float: f64) -> i64 {
-    const END: f64 = 9_223_372_036_854_775_808.0;
     if (-END..END).contains(&float) { float as i64 } else { i64::MIN }
 }
 

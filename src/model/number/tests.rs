@@ -153,6 +153,18 @@ fn goals_on_fractions() {
 }
 
 #[test]
+fn whole_numbers_are_sent_as_integers() {
+    assert!([0.0, -2.0, 9e18, -END].into_iter().all(is_sent_as_integer));
+    assert!(![0.5, END, 1e300, -1e19].into_iter().any(is_sent_as_integer));
+    let fraction = |domain: &NumberDomain| NumberGoal { within: vec![domain], ..NumberGoal::default() }.find_float();
+    assert_eq!(fraction(&integer()), Search::Impossible);
+    assert_eq!(fraction(&NumberDomain { multiple_of: Some(2.0), maximum: Some(1e9), ..number() }), Search::Impossible);
+    assert_eq!(fraction(&NumberDomain { minimum: Some(9.1e15), maximum: Some(9e18), ..number() }), Search::Impossible);
+    assert_eq!(fraction(&NumberDomain { minimum: Some(2.0), maximum: Some(2.0), ..number() }), Search::Impossible);
+    assert_eq!(fraction(&NumberDomain { minimum: Some(1e20), maximum: Some(1e20), ..number() }), Search::Found(from("1e20")));
+}
+
+#[test]
 fn goals_with_enums() {
     let (members, wide) = ([json!(1), json!(2)], [json!(1), json!(2), json!(3)]);
     let list = |values: &[serde_json::Value]| -> Vec<Number> { values.iter().filter_map(|v| v.as_number().cloned()).collect() };
@@ -195,7 +207,8 @@ fn samples() -> Vec<Value> {
     samples.extend((-130..=130).map(|tenth| Value::Float(f64::from(tenth) / 10.0)));
     samples.extend((-26..=26).map(|quarter| Value::Float(f64::from(quarter) / 4.0)));
     samples.extend([i64::MIN, i64::MAX, i32::MIN.into(), i32::MAX.into(), 1 << 31].map(Value::Int));
-    samples.extend([1e10, -1e10, 3e38, 1e39].map(Value::Float));
+    samples.extend([3e38, 1e39, -1e20, 9.5e18].map(Value::Float));
+    samples.retain(|value| !matches!(value, Value::Float(float) if is_sent_as_integer(*float)));
     samples
 }
 
