@@ -97,7 +97,8 @@ impl<'s> Sampler<'s> {
         self.palette.clear();
         for _ in 0..3 {
             let end = if self.below(3) > 0 { 16 } else { usize::MAX };
-            let (text, number) = (self.below(end.min(self.learnt.texts.len())), self.below(end.min(self.learnt.numbers.len())));
+            let texts = if self.below(2) == 0 { self.learnt.written.max(2) } else { end };
+            let (text, number) = (self.below(texts.min(self.learnt.texts.len())), self.below(end.min(self.learnt.numbers.len())));
             self.palette.extend(self.learnt.texts.get(text).map(|text| Value::from(text.as_str())));
             self.palette.extend(self.learnt.numbers.get(number).map(|&x| whole(x).unwrap_or_else(|| x.into())));
         }
@@ -280,9 +281,15 @@ impl<'s> Sampler<'s> {
         let least = usize::try_from(shape.property_count.min).unwrap_or(0);
         let most = if shape.property_count.max == Some(0) { 0 } else { 3 };
         for _ in 0..self.below(most + 1).max(least) {
-            let few = if self.below(4) == 0 { usize::MAX } else { 14 };
+            let written = self.learnt.written;
+            let few = match self.below(4) {
+                0 => usize::MAX,
+                1 => 14,
+                _ => written.max(3),
+            };
             let index = self.below(few.min(self.learnt.texts.len()));
-            let Some(key) = self.learnt.texts.get(index).filter(|key| !key.is_empty()).cloned() else { continue };
+            // The empty key is only tried if a rule has it.
+            let Some(key) = self.learnt.texts.get(index).filter(|key| !key.is_empty() || index < written).cloned() else { continue };
             let value = values.map_or(Some(Value::from("a")), |node| self.value(node, true, depth + 1));
             map.extend(value.map(|value| (key, value)));
         }
@@ -322,6 +329,12 @@ impl<'s> Sampler<'s> {
             seen.push(Value::Null);
         }
         seen
+    }
+
+    /// Picks one of a list, and a random number.
+    pub(super) fn pick<'v, V>(&mut self, list: &'v [V]) -> Option<(&'v V, u64)> {
+        let picked = list.get(self.below(list.len()))?;
+        Some((picked, self.state))
     }
 
     /// Changes one or two places of a value below the path.

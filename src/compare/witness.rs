@@ -1,5 +1,6 @@
 //! Finds an object that shows a difference at a path, and confirms it with a request to both sides.
 
+mod combine;
 mod random;
 mod verdict;
 
@@ -12,6 +13,7 @@ use crate::cel::ast::{ExprKind, Literal as CelLiteral};
 use crate::cel::parse::read;
 use crate::go::strfmt::name::subdomain;
 use crate::model::fact::{Aspect, Outcome, Witness};
+use crate::model::number::is_sent_as_integer;
 use crate::model::relation::{Search, UndecidedReason};
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, PathStep};
@@ -360,11 +362,11 @@ fn names_in_rules(roots: [&Shape; 2]) -> Vec<String> {
     names
 }
 
-/// Writes `2.0` as `2`, like clients do: a server treats the fraction differently, but nobody sends it.
+/// Writes `2.0` as `2`, like clients do.
 pub(super) fn write_whole_numbers(value: &mut Value) {
     match value {
         Value::Number(number) if number.is_f64() => {
-            if let Some(x) = number.as_f64().filter(|x| x.fract() == 0.0 && x.abs() < 9e15) {
+            if let Some(x) = number.as_f64().filter(|x| is_sent_as_integer(*x)) {
                 *value = (x as i64).into();
             }
         }

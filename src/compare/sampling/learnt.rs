@@ -1,6 +1,7 @@
 //! Strings, numbers and fields that CEL rules distinguish: their literals and what is near them, and what functions treat differently.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::cel::ast::{Expr, ExprKind, Literal};
 use crate::cel::name::unescape;
@@ -75,6 +76,8 @@ const TEXTS: &[&str] = &[
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.b",
 ];
+/// The longest string that is taken from a rule.
+const MAX_TEXT: usize = 300;
 /// Lengths of strings that rules may require.
 const LENGTHS: std::ops::RangeInclusive<i64> = 3..=1_024;
 
@@ -82,6 +85,8 @@ const LENGTHS: std::ops::RangeInclusive<i64> = 3..=1_024;
 #[derive(Default)]
 pub(super) struct Learnt {
     pub texts: Vec<String>,
+    /// How many of the texts, the first ones, are literals of the rules.
+    pub written: usize,
     pub numbers: Vec<f64>,
     /// Fields that the rules mention.
     pub named: BTreeSet<String>,
@@ -90,13 +95,13 @@ pub(super) struct Learnt {
 impl Learnt {
     pub fn of<'r>(rules: impl Iterator<Item = &'r str>) -> Self {
         let mut learnt = Learnt::default();
-        for rule in rules.filter(|rule| rule.len() <= MAX_RULE) {
-            let Ok(expr) = read(rule) else { continue };
-            learnt.learn(&expr);
-            if rule.contains("size(") {
-                learnt.learn_lengths(&expr);
-            }
+        let rules: Vec<Arc<Expr>> = rules.filter(|rule| rule.len() <= MAX_RULE).filter_map(|rule| read(rule).ok()).collect();
+        rules.iter().for_each(|rule| learnt.learn(rule));
+        learnt.written = learnt.texts.len();
+        for text in learnt.texts.clone() {
+            learnt.learn_spellings(&text);
         }
+        rules.iter().filter(|rule| measures(rule)).for_each(|rule| learnt.learn_lengths(rule));
         let known = learnt.numbers.clone();
         [0.0, 1.0, -1.0, 2.0, 3.0].into_iter().filter(|x| !known.contains(x)).for_each(|x| learnt.numbers.push(x));
         learnt.numbers.extend([5.0, 10.0, 100.0, 1e6, 2_147_483_647.0, -2_147_483_648.0, 9e15]);
@@ -110,26 +115,33 @@ impl Learnt {
     }
 
     fn learn(&mut self, expr: &Expr) {
+        let mut fields = BTreeSet::new();
         for part in expr.descendants() {
             match &part.kind {
                 ExprKind::Select(select) => drop(self.named.insert(unescape(&select.field).unwrap_or_else(|| select.field.clone()))),
                 // `self.?field` and `self['field']` name a field by a string.
+                ExprKind::Call(call) if call.function == "_?._" => fields.extend(call.args.get(1).map(|field| field.id)),
                 ExprKind::Literal(Literal::String(text)) => {
                     self.named.insert(text.clone());
-                    let shorter: String = text.chars().take(text.chars().count().saturating_sub(1)).collect();
-                    let spellings =
-                        [text.clone(), format!("{text}x"), format!("x{text}"), shorter, text.to_uppercase(), text.to_lowercase()];
-                    let spellings = spellings.into_iter().chain([format!("{text}{text}"), format!("{text}.example.com/x")]);
-                    let spellings = spellings.chain(neighbours(text));
-                    for text in spellings.filter(|text| text.len() <= 300) {
-                        if !self.texts.contains(&text) {
-                            self.texts.push(text);
-                        }
+                    if text.len() <= MAX_TEXT && !fields.contains(&part.id) && !self.texts.contains(text) {
+                        self.texts.push(text.clone());
                     }
                 }
                 ExprKind::Literal(Literal::Int(n)) => self.number(*n as f64),
                 ExprKind::Literal(Literal::Double(x)) => self.number(*x),
                 _ => {}
+            }
+        }
+    }
+
+    /// Adds strings that are close to a literal.
+    fn learn_spellings(&mut self, text: &str) {
+        let shorter: String = text.chars().take(text.chars().count().saturating_sub(1)).collect();
+        let spellings = [format!("{text}x"), format!("x{text}"), shorter, text.to_uppercase(), text.to_lowercase()];
+        let spellings = spellings.into_iter().chain([format!("{text}{text}"), format!("{text}.example.com/x")]);
+        for text in spellings.chain(neighbours(text)).filter(|text| text.len() <= MAX_TEXT) {
+            if !self.texts.contains(&text) {
+                self.texts.push(text);
             }
         }
     }
@@ -154,4 +166,9 @@ impl Learnt {
             }
         }
     }
+}
+
+/// Whether a rule asks for a size.
+fn measures(rule: &Expr) -> bool {
+    rule.descendants().into_iter().any(|part| matches!(&part.kind, ExprKind::Call(call) if call.function == "size"))
 }

@@ -12,6 +12,7 @@ use crate::model::schema::shape::Extra;
 use crate::model::{FieldPath, PathStep};
 use crate::server::object::Response;
 
+use super::combine::{Combiner, with_fields_of};
 use super::verdict::{refuses, verdict};
 use super::{Cause, MAX_LEARNT, Witnesses, whole};
 
@@ -65,12 +66,17 @@ impl Witnesses<'_> {
         let ways = [path.steps(), self.ruled(path)];
         let mut sampler = self.sampler(path, cause);
         let mut tally = Tally::default();
+        let mut combiner = Combiner::default();
         let mut accepted = None;
         let heads = self.heads.iter().flat_map(|head| [head; 2]).cycle();
-        for (at, head) in ways.into_iter().cycle().zip(heads).take(MAX_TRIES) {
+        for (turn, (at, head)) in ways.into_iter().cycle().zip(heads).take(MAX_TRIES).enumerate() {
+            let combined = match turn % 3 == 2 {
+                true => combiner.combined(&mut sampler, |a, b, choice| with_fields_of(a, b, at, choice)),
+                false => None,
+            };
             // Every other object is derived from one that the old side accepts, because differences are often close.
-            let near = accepted.take().and_then(|body: Value| sampler.changed(&body, self.old, at));
-            let Some(body) = near.or_else(|| sampler.body(self.old, at)) else { continue };
+            let near = || accepted.take().and_then(|body: Value| sampler.changed(&body, self.old, at));
+            let Some(body) = combined.or_else(near).or_else(|| sampler.body(self.old, at)) else { continue };
             let Some(object) = whole(head, &body) else { continue };
             if !self.may_try() {
                 return Trial::Open;
@@ -80,7 +86,9 @@ impl Witnesses<'_> {
                 continue;
             }
             let new = self.after.request(object.clone());
-            if let Some((outcome, because)) = verdict(&old, &new, path, cause).filter(|_| old.accepted()) {
+            let difference = verdict(&old, &new, path, cause);
+            combiner.note(&body, old.accepted(), difference.is_some());
+            if let Some((outcome, because)) = difference.filter(|_| old.accepted()) {
                 return Trial::Shown(Box::new(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because }));
             }
             tally.count(&object, (old.accepted(), &new), path, cause);
@@ -105,10 +113,20 @@ impl Witnesses<'_> {
         let (at, cause) = (path.steps(), Cause::Rule(rule));
         let mut sampler = self.sampler(path, cause);
         let mut tally = Tally::default();
-        for head in self.heads.iter().cycle().take(MAX_TRIES) {
-            let Some(before) = sampler.body(self.old, at) else { continue };
-            let after = sampler.changed(&before, self.old, at).and_then(|body| whole(head, &body));
-            let (Some(previous), Some(object)) = (whole(head, &before), after) else { continue };
+        let mut combiner: Combiner<(Value, Value)> = Combiner::default();
+        let both = |a: &(Value, Value), b: &(Value, Value), choice: u64| {
+            Some((with_fields_of(&a.0, &b.0, at, choice)?, with_fields_of(&a.1, &b.1, at, choice)?))
+        };
+        for (turn, head) in self.heads.iter().cycle().take(MAX_TRIES).enumerate() {
+            let combined = if turn % 3 == 2 { combiner.combined(&mut sampler, both) } else { None };
+            let other = || {
+                let before = sampler.body(self.old, at)?;
+                // Some updates replace the whole object.
+                let after = if turn % 6 == 1 { sampler.body(self.old, at) } else { sampler.changed(&before, self.old, at) };
+                Some((before, after?))
+            };
+            let Some(update) = combined.or_else(other) else { continue };
+            let (Some(previous), Some(object)) = (whole(head, &update.0), whole(head, &update.1)) else { continue };
             if !self.may_try() {
                 return Trial::Open;
             }
@@ -133,7 +151,9 @@ impl Witnesses<'_> {
             self.after.prune(&mut read);
             self.after.fill(&mut read);
             let new = self.after.request_update(&read, object.clone());
-            if let Some((outcome, because)) = verdict(&old, &new, path, cause).filter(|_| old.accepted()) {
+            let difference = verdict(&old, &new, path, cause);
+            combiner.note(&update, old.accepted(), difference.is_some());
+            if let Some((outcome, because)) = difference.filter(|_| old.accepted()) {
                 let previous = Some(previous);
                 return Trial::Shown(Box::new(Witness { previous, object, old: Outcome::Accepted, new: outcome, because }));
             }

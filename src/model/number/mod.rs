@@ -202,7 +202,7 @@ pub fn is_sent_as_integer(float: f64) -> bool {
     float.fract() == 0.0 && (-END..END).contains(&float)
 }
 
-/// Go's conversion to 64 bits, as amd64 does it: what doesn't fit becomes the smallest integer.
+/// Converts to 64 bits like Go on amd64: a value that doesn't fit becomes the smallest integer.
 fn go_int64(float: f64) -> i64 {
     if (-END..END).contains(&float) { float as i64 } else { i64::MIN }
 }
