@@ -4,10 +4,10 @@ use std::cell::LazyCell;
 
 use crate::compare::{Budget, CONDITIONS, Cause, Sample, Trial, What, Witnesses, errors_of, is_oversized};
 use crate::input::yaml::Node;
-use crate::model::PathStep;
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Ratchet, Witness, Word};
 use crate::model::relation::Search;
 use crate::model::schema::{Schema, Shape};
+use crate::model::{FieldPath, PathStep};
 use crate::server::object::{Scale, without_empty_metadata};
 
 /// How many facts of one version get an object; more would only repeat the same.
@@ -57,6 +57,14 @@ impl FactDraft {
 }
 
 impl FactDraft {
+    /// A fact about what no object could have: the only difference is that more is accepted.
+    fn widened(self) -> Fact {
+        let aspect = self.fact.aspect;
+        let mut fact = self.harmless().affects(&[Affected::Readers]).key(aspect.name());
+        (fact.aspect, fact.effect) = (Aspect::Accepted, Effect::Widened);
+        fact
+    }
+
     /// A fact that affects no request, as far as many random objects show; `loosened` if some pass that were refused before.
     fn tested(self, loosened: bool) -> Fact {
         let rule = matches!(self.fact.aspect, Aspect::CelRule | Aspect::CelTransition);
@@ -141,7 +149,7 @@ pub(super) fn attach(
                 left_reversed -= 1;
                 widened(draft, &reversed, &|| *reversed_inhabited)
             }
-            false => show(draft, &witnesses, &|| *inhabited, &mut left),
+            false => show(draft, &witnesses, &|| *inhabited, &|path| gains(&reversed, path), &mut left),
         })
         .collect();
     debug_assert!(facts.iter().all(is_sound), "a break is proved without an object");
@@ -222,7 +230,34 @@ fn breaks(fact: &Fact) -> bool {
     }
 }
 
-fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
+/// Whether something at the path may be accepted that was refused before.
+fn gains(reversed: &Witnesses<'_>, path: &FieldPath) -> bool {
+    let null = Sample::Sent(serde_json::Value::Null);
+    let ways = [What::Sent, What::Absent, What::Sample(&null)];
+    ways.into_iter().any(|what| reversed.show(path, what, Cause::Refusal) != Search::Impossible)
+}
+
+/// Whether a fact may also be about values that are accepted now: no object that was accepted says anything about those.
+fn may_widen(fact: &Fact) -> bool {
+    matches!(
+        fact.aspect,
+        Aspect::Type
+            | Aspect::Default
+            | Aspect::Nullable
+            | Aspect::Items
+            | Aspect::Structure
+            | Aspect::AdditionalProperties
+            | Aspect::PreserveUnknown
+    )
+}
+
+fn show(
+    draft: FactDraft,
+    witnesses: &Witnesses<'_>,
+    inhabited: &dyn Fn() -> bool,
+    gains: &dyn Fn(&FieldPath) -> bool,
+    left: &mut usize,
+) -> Fact {
     let FactDraft { mut fact, mut lost, rule, .. } = draft;
     if let (true, Some(text)) = (is_transition_on_new_fields(&fact), &rule) {
         return match witnesses.sample_update_with_spec(&fact.path, text) {
@@ -327,7 +362,14 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
                 && inhabited()
                 && (is_condition(&fact) || witnesses.is_unreachable(&fact.path)) =>
         {
-            return FactDraft::from(fact).harmless();
+            if !may_widen(&fact) {
+                return FactDraft::from(fact).harmless();
+            }
+            // A null that was dropped may be kept now, and be too much.
+            if let Search::Found(witness) = witnesses.show(&fact.path, What::Sample(&null), Cause::Refusal) {
+                return shown(fact, witness);
+            }
+            return if gains(&fact.path) { FactDraft::from(fact).widened() } else { FactDraft::from(fact).harmless() };
         }
         // Lists are still merged differently.
         Search::Impossible

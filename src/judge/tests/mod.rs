@@ -12,12 +12,14 @@ use crate::model::{Bundle, Documents};
 use crate::testing::HEAD;
 
 mod changes;
+mod made_up_schemas;
 mod mutations;
 mod release_steps;
 mod rule_changes;
 mod rule_pairs;
 mod rules;
 mod scale;
+mod schema_pairs;
 mod server;
 mod server_verdicts;
 mod shown_breaks;
@@ -321,6 +323,14 @@ fn integers_in_a_clause_meet_the_bound_as_they_are_sent() {
     integers(", allOf: [{minimum: 0}]", ", allOf: [{minimum: 0.5}]", Class::None, &["schema-rewritten@spec.o"]);
     // Both refuse 1.
     integers(", allOf: [{maximum: 0}]", ", maximum: 0", Class::None, &["schema-rewritten@spec.o", "schema-rewritten@spec.o"]);
+}
+
+#[test]
+fn what_no_object_could_have_is_accepted_now() {
+    let spec = |o: &str| format!("{{type: object, properties: {{o: {o}}}}}");
+    let (never, text) = ("{type: integer, not: {}}", "{type: string}");
+    specs(&spec(never), &spec(text), Class::Additive, &["accepted-widened@spec.o"]);
+    specs(&spec(never), &spec("{type: string, not: {}}"), Class::None, &["schema-rewritten@spec.o"]);
 }
 
 #[test]

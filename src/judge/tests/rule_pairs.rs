@@ -19,17 +19,26 @@ const PAIRS: usize = 200;
 const OBJECTS: usize = 150;
 
 /// A random number generator with a seed (xorshift).
-struct Random(u64);
+pub(super) struct Random(u64);
+
+/// A number in an environment variable.
+pub(super) fn number_in(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
 
 impl Random {
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn seeded(seed: u64) -> Random {
+        Random(0x9E37_79B9_7F4A_7C15 ^ seed.wrapping_mul(0x2545_F491_4F6C_DD1D))
+    }
+
+    pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 >> 33).unwrap_or(0) % end.max(1)
     }
 
-    fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
+    pub(super) fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())]
     }
 
@@ -235,9 +244,8 @@ struct Rates {
 
 #[test]
 fn no_proved_verdict_is_refuted() {
-    let read = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let pairs = read("CRDWISE_RULE_PAIRS").and_then(|count| usize::try_from(count).ok()).unwrap_or(PAIRS);
-    let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ read("CRDWISE_RULE_SEED").unwrap_or(1).wrapping_mul(0x2545_F491_4F6C_DD1D));
+    let pairs = number_in("CRDWISE_RULE_PAIRS").and_then(|count| usize::try_from(count).ok()).unwrap_or(PAIRS);
+    let mut random = Random::seeded(number_in("CRDWISE_RULE_SEED").unwrap_or(1));
     let show = std::env::var_os("SHOW").is_some();
     let mut rates = Rates::default();
     let mut wrong = Vec::new();
