@@ -66,8 +66,8 @@ pub fn relate<'a>(operator: &str, a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
 
 pub fn arithmetic<'a>(operator: &str, a: &Val<'a>, b: &Val<'a>, fuel: &mut Fuel) -> Evaluated<'a> {
     match (a, b) {
-        (Val::Int(x), Val::Int(y)) => ints(operator, *x, *y),
-        (Val::Uint(x), Val::Uint(y)) => uints(operator, *x, *y),
+        (Val::Int(x), Val::Int(y)) => i64::try_from(whole(operator, (*x).into(), (*y).into())?).map(Val::Int).map_err(|_| overflow()),
+        (Val::Uint(x), Val::Uint(y)) => u64::try_from(whole(operator, (*x).into(), (*y).into())?).map(Val::Uint).map_err(|_| overflow()),
         (Val::Double(x), Val::Double(y)) => match operator {
             "_+_" => Ok(Val::Double(x + y)),
             "_-_" => Ok(Val::Double(x - y)),
@@ -100,28 +100,18 @@ fn overflow() -> EvalError {
     EvalError::failed("integer overflow")
 }
 
-fn ints<'a>(operator: &str, x: i64, y: i64) -> Evaluated<'a> {
-    let result = match operator {
-        "_+_" => x.checked_add(y),
-        "_-_" => x.checked_sub(y),
-        "_*_" => x.checked_mul(y),
-        "_/_" | "_%_" if y == 0 => return Err(EvalError::failed("division by zero")),
-        "_/_" => x.checked_div(y),
-        _ => x.checked_rem(y),
-    };
-    result.map(Val::Int).ok_or_else(overflow)
-}
-
-fn uints<'a>(operator: &str, x: u64, y: u64) -> Evaluated<'a> {
-    let result = match operator {
-        "_+_" => x.checked_add(y),
-        "_-_" => x.checked_sub(y),
-        "_*_" => x.checked_mul(y),
-        "_/_" | "_%_" if y == 0 => return Err(EvalError::failed("division by zero")),
-        "_/_" => x.checked_div(y),
-        _ => x.checked_rem(y),
-    };
-    result.map(Val::Uint).ok_or_else(overflow)
+/// The result before it is fitted into 64 bits. Products of two unsigned numbers may not even fit here.
+fn whole(operator: &str, x: i128, y: i128) -> Result<i128, EvalError> {
+    match operator {
+        "_+_" => Ok(x + y),
+        "_-_" => Ok(x - y),
+        "_*_" => x.checked_mul(y).ok_or_else(overflow),
+        _ if y == 0 => Err(EvalError::failed("division by zero")),
+        "_/_" => Ok(x / y),
+        // The smallest integer has no remainder by -1, because their quotient overflows.
+        _ if y == -1 && x == i64::MIN.into() => Err(overflow()),
+        _ => Ok(x % y),
+    }
 }
 
 pub fn negate<'a>(a: &Val<'a>) -> Evaluated<'a> {
