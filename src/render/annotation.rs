@@ -1,4 +1,4 @@
-//! Renders the remarks of `validate` and `test` for platforms, as GitHub annotations, SARIF or JUnit.
+//! Renders the remarks of `validate` and `test` for platforms, as GitHub annotations or SARIF.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,6 @@ use crate::model::Place;
 use super::Anchors;
 use super::escape::visible;
 use super::github::{LONGEST, MOST, data, property};
-use super::junit::attribute;
 use super::sarif;
 use crate::judge::overview::plural;
 
@@ -24,16 +23,6 @@ pub struct Annotation {
     pub severity: Severity,
     pub place: Option<Place>,
     pub message: String,
-}
-
-/// One test case of a JUnit report.
-#[derive(Debug, Clone)]
-pub struct TestCase {
-    pub suite: String,
-    pub name: String,
-    /// Why it fails; a case without failures passes.
-    pub failures: Vec<String>,
-    pub notes: Vec<String>,
 }
 
 /// Writes workflow commands for GitHub's runner, and a line for the log.
@@ -98,39 +87,4 @@ pub fn sarif(command: &str, annotations: &[Annotation], anchors: &Anchors<'_>, a
     let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
     text.push('\n');
     text
-}
-
-/// Writes JUnit XML with the cases grouped by suite, in the given order.
-pub fn junit(command: &str, cases: &[TestCase], complete: bool) -> String {
-    let failed = |cases: &[TestCase]| cases.iter().filter(|case| !case.failures.is_empty()).count();
-    let (tests, failures, errors) = (cases.len() + 1, failed(cases), usize::from(!complete));
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let _ =
-        writeln!(out, "<testsuites name=\"crdwise {command}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" time=\"0\">");
-    let _ =
-        writeln!(out, "  <testsuite name=\"crdwise {command}\" tests=\"1\" failures=\"0\" errors=\"{errors}\" skipped=\"0\" time=\"0\">");
-    let error = if complete { "" } else { "<error message=\"not every input could be read\" type=\"input\"/>" };
-    let _ = writeln!(out, "    <testcase name=\"every input is read\" classname=\"crdwise.{command}\" time=\"0\">{error}</testcase>");
-    out.push_str("  </testsuite>\n");
-    for suite in cases.chunk_by(|a, b| a.suite == b.suite) {
-        let name = suite.first().map(|case| attribute(&case.suite)).unwrap_or_default();
-        let (tests, failures) = (suite.len(), failed(suite));
-        let _ =
-            writeln!(out, "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\" time=\"0\">");
-        for case in suite {
-            let _ = writeln!(out, "    <testcase name=\"{}\" classname=\"{name}\" time=\"0\">", attribute(&case.name));
-            let lines = |texts: &[String]| texts.iter().flat_map(|text| text.lines().map(attribute)).collect::<Vec<_>>().join("\n");
-            if let Some(first) = case.failures.first() {
-                let message = attribute(first.lines().next().unwrap_or_default());
-                let _ = writeln!(out, "      <failure message=\"{message}\" type=\"{command}\">{}</failure>", lines(&case.failures));
-            }
-            if !case.notes.is_empty() {
-                let _ = writeln!(out, "      <system-out>{}</system-out>", lines(&case.notes));
-            }
-            out.push_str("    </testcase>\n");
-        }
-        out.push_str("  </testsuite>\n");
-    }
-    out.push_str("</testsuites>\n");
-    out
 }

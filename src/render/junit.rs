@@ -7,75 +7,97 @@ use crate::judge::finding::Finding;
 use super::escape::{push_markup, visible};
 use super::report_view::View;
 
+/// One case.
+pub(super) struct TestCase {
+    pub suite: String,
+    /// The part of the suite that it is about, behind the suite's name.
+    pub class: Option<String>,
+    pub name: String,
+    /// A case without a failure passes.
+    pub failure: Option<Failed>,
+    pub notes: Vec<String>,
+}
+
+/// Why a case fails.
+pub(super) struct Failed {
+    pub kind: String,
+    pub message: String,
+    pub details: Vec<String>,
+}
+
+impl Failed {
+    /// All of these texts; the first line says it best. Nothing fails without any.
+    pub fn of(kind: &str, texts: Vec<String>) -> Option<Failed> {
+        let message = texts.first()?.lines().next().unwrap_or_default().to_owned();
+        Some(Failed { kind: kind.to_owned(), message, details: texts })
+    }
+}
+
 pub fn render(view: &View<'_>) -> String {
     let command = if view.report.old.is_some() { "review" } else { "lint" };
     let mut findings = view.worst_first();
     findings.sort_by(|a, b| a.crd.cmp(&b.crd).then_with(|| a.order(b)));
-    let failures = findings.iter().filter(|finding| view.fails(finding)).count();
+    let cases: Vec<TestCase> = findings.into_iter().map(|finding| case(finding, view)).collect();
+    written(command, &cases, view.complete)
+}
+
+fn case(finding: &Finding, view: &View<'_>) -> TestCase {
+    let (fails, details) = (view.fails(finding), details(finding, view));
+    let told = || std::iter::once(format!("{}: {}", finding.severity, finding.message)).chain(details.clone()).collect();
+    TestCase {
+        suite: if finding.crd.is_empty() { "the bundle".to_owned() } else { finding.crd.clone() },
+        class: finding.version.clone(),
+        name: if finding.path.is_empty() { finding.rule.clone() } else { format!("{} {}", finding.rule, finding.path) },
+        notes: if fails { Vec::new() } else { told() },
+        failure: fails.then(|| Failed { kind: finding.rule.clone(), message: finding.message.clone(), details: details.clone() }),
+    }
+}
+
+fn details(finding: &Finding, view: &View<'_>) -> Vec<String> {
+    let anchor = view.anchors.of(finding).map(|anchor| format!("{}:{}:{}", anchor.path, anchor.line, anchor.column));
+    let proof = finding.witness.as_ref();
+    let proof = proof.map(|witness| format!("proof: {} before, {} now: {}", witness.old, witness.new, witness.because));
+    anchor.into_iter().chain([format!("help: {}", finding.help)]).chain(proof).collect()
+}
+
+/// Writes the cases grouped by suite, in the given order.
+pub(super) fn written(command: &str, cases: &[TestCase], complete: bool) -> String {
+    let failed = |cases: &[TestCase]| cases.iter().filter(|case| case.failure.is_some()).count();
     // Platforms treat a file without cases as broken, so the run itself is a case.
-    let tests = findings.len() + 1;
-    let errors = usize::from(!view.complete);
+    let (tests, failures, errors) = (cases.len() + 1, failed(cases), usize::from(!complete));
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ =
         writeln!(out, "<testsuites name=\"crdwise {command}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" time=\"0\">");
     let _ =
         writeln!(out, "  <testsuite name=\"crdwise {command}\" tests=\"1\" failures=\"0\" errors=\"{errors}\" skipped=\"0\" time=\"0\">");
     let _ = write!(out, "    <testcase name=\"every input is read\" classname=\"crdwise.{command}\" time=\"0\"");
-    if view.complete {
-        out.push_str("/>\n");
-    } else {
-        out.push_str(">\n      <error message=\"not every input could be read\" type=\"input\"/>\n    </testcase>\n");
-    }
+    out.push_str(match complete {
+        true => "/>\n",
+        false => ">\n      <error message=\"not every input could be read\" type=\"input\"/>\n    </testcase>\n",
+    });
     out.push_str("  </testsuite>\n");
-    for suite in findings.chunk_by(|a, b| a.crd == b.crd) {
-        suite_of(&mut out, suite, view);
+    for suite in cases.chunk_by(|a, b| a.suite == b.suite) {
+        let name = suite.first().map(|case| attribute(&case.suite)).unwrap_or_default();
+        let (tests, failures) = (suite.len(), failed(suite));
+        let _ =
+            writeln!(out, "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\" time=\"0\">");
+        for case in suite {
+            let class = case.class.as_ref().map(|class| format!(".{}", attribute(class))).unwrap_or_default();
+            let _ = writeln!(out, "    <testcase name=\"{}\" classname=\"{name}{class}\" time=\"0\">", attribute(&case.name));
+            let lines = |texts: &[String]| texts.iter().flat_map(|text| text.lines().map(attribute)).collect::<Vec<_>>().join("\n");
+            if let Some(Failed { kind, message, details }) = &case.failure {
+                let (kind, message) = (attribute(kind), attribute(message));
+                let _ = writeln!(out, "      <failure message=\"{message}\" type=\"{kind}\">{}</failure>", lines(details));
+            }
+            if !case.notes.is_empty() {
+                let _ = writeln!(out, "      <system-out>{}</system-out>", lines(&case.notes));
+            }
+            out.push_str("    </testcase>\n");
+        }
+        out.push_str("  </testsuite>\n");
     }
     out.push_str("</testsuites>\n");
     out
-}
-
-fn suite_of(out: &mut String, findings: &[&Finding], view: &View<'_>) {
-    let crd = findings.first().map(|finding| &*finding.crd).filter(|crd| !crd.is_empty()).unwrap_or("the bundle");
-    let failures = findings.iter().filter(|finding| view.fails(finding)).count();
-    let name = attribute(crd);
-    let _ = writeln!(
-        out,
-        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\" time=\"0\">",
-        findings.len()
-    );
-    for finding in findings {
-        let class = match &finding.version {
-            Some(version) => format!("{name}.{}", attribute(version)),
-            None => name.clone(),
-        };
-        let path = if finding.path.is_empty() { String::new() } else { format!(" {}", attribute(&finding.path)) };
-        let _ = writeln!(out, "    <testcase name=\"{}{path}\" classname=\"{class}\" time=\"0\">", attribute(&finding.rule));
-        let message = attribute(&finding.message);
-        if view.fails(finding) {
-            let _ = writeln!(
-                out,
-                "      <failure message=\"{message}\" type=\"{}\">{}</failure>",
-                attribute(&finding.rule),
-                details(finding, view)
-            );
-        } else {
-            let _ = writeln!(out, "      <system-out>{}: {message}\n{}</system-out>", finding.severity, details(finding, view));
-        }
-        out.push_str("    </testcase>\n");
-    }
-    out.push_str("  </testsuite>\n");
-}
-
-fn details(finding: &Finding, view: &View<'_>) -> String {
-    let mut lines = Vec::new();
-    if let Some(anchor) = view.anchors.of(finding) {
-        lines.push(format!("{}:{}:{}", attribute(anchor.path), anchor.line, anchor.column));
-    }
-    lines.push(format!("help: {}", attribute(&finding.help)));
-    if let Some(witness) = &finding.witness {
-        lines.push(format!("proof: {} before, {} now: {}", witness.old, witness.new, attribute(&witness.because)));
-    }
-    lines.join("\n")
 }
 
 /// Escapes text for an attribute or element. Characters that XML forbids are written out like other active characters.

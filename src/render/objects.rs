@@ -12,8 +12,9 @@ use crate::model::{Documents, Place, Skipped};
 use crate::server::object::{ObjectReport, ObjectVerdict, Request, Subresource, Upgrade};
 
 use super::Anchors;
-use super::annotation::{self, Annotation, TestCase};
+use super::annotation::{self, Annotation};
 use super::escape::visible;
+use super::junit::{self, Failed, TestCase};
 use super::server_lines;
 use super::snippet::{self, Diagnostic, Excerpt, Excerpts, Style};
 use crate::judge::overview::plural;
@@ -89,14 +90,15 @@ impl JudgedObject {
     }
 
     /// Converts to a case of a JUnit report.
-    pub(super) fn test_case(&self, suite: &str) -> TestCase {
+    pub(super) fn test_case(&self, command: &str, suite: &str) -> TestCase {
         let line =
             |remark: &ObjectRemark| format!("{}: {} ({}:{}:{})", remark.what, remark.message, remark.file, remark.line, remark.column);
         let (failures, notes): (Vec<&ObjectRemark>, Vec<&ObjectRemark>) = self.remarks.iter().partition(|one| one.fails() && self.fails());
         TestCase {
             suite: suite.to_owned(),
+            class: None,
             name: self.object.clone(),
-            failures: failures.into_iter().map(line).collect(),
+            failure: Failed::of(command, failures.into_iter().map(line).collect()),
             notes: notes.into_iter().map(line).collect(),
         }
     }
@@ -357,8 +359,8 @@ pub fn sarif(judged: &[JudgedObject], anchors: &Anchors<'_>, complete: bool) -> 
 
 /// Writes one case per object, in a suite per file.
 pub fn junit(judged: &[JudgedObject], complete: bool) -> String {
-    let cases: Vec<TestCase> = judged.iter().map(|object| object.test_case(&object.file)).collect();
-    annotation::junit("validate", &cases, complete)
+    let cases: Vec<TestCase> = judged.iter().map(|object| object.test_case("validate", &object.file)).collect();
+    junit::written("validate", &cases, complete)
 }
 
 pub fn json(judged: &[JudgedObject], skipped: &[Skipped], kubernetes: Minors) -> String {

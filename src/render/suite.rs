@@ -14,8 +14,9 @@ use crate::model::kubernetes::Minors;
 use crate::model::{Documents, Place};
 
 use super::Anchors;
-use super::annotation::{self, Annotation, TestCase};
+use super::annotation::{self, Annotation};
 use super::escape::visible;
+use super::junit::{self, Failed, TestCase};
 use super::objects::{self, JudgedObject};
 use super::snippet::Style;
 use crate::judge::overview::plural;
@@ -204,21 +205,20 @@ impl Tests<'_> {
     }
 
     pub fn junit(&self) -> String {
+        let lines =
+            |failure: &CaseFailure| std::iter::once(message(failure)).chain(failure.difference.clone()).collect::<Vec<_>>().join("\n");
         let case = |result: &CaseResult<'_>| TestCase {
             suite: spot(self.suites, result.case.place).0,
+            class: None,
             name: name(result),
-            failures: result
-                .failures
-                .iter()
-                .map(|failure| std::iter::once(&message(failure)).chain(&failure.difference).cloned().collect::<Vec<_>>().join("\n"))
-                .collect(),
+            failure: Failed::of("test", result.failures.iter().map(lines).collect()),
             notes: Vec::new(),
         };
         let mut cases: Vec<TestCase> = self.results.iter().map(case).collect();
         for release in self.releases {
-            cases.extend(release.judged.iter().map(|object| object.test_case(&release.title)));
+            cases.extend(release.judged.iter().map(|object| object.test_case("test", &release.title)));
         }
-        annotation::junit("test", &cases, self.complete)
+        junit::written("test", &cases, self.complete)
     }
 
     pub fn json(&self) -> String {
