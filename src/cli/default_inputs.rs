@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::cli::arguments;
 use crate::input::repo_root;
 
+use super::config::folder::relative_to_current_dir;
 use super::init::Survey;
-use super::run_settings::relative_to_current_dir;
 use super::{Exit, Stop, Streams};
 
 /// Fills in the inputs of a `crdwise review` without any.

@@ -6,8 +6,8 @@ use crate::input::{File, GitState, Input, InputKind, Repository};
 use crate::model::Bundle;
 
 use super::Streams;
+use super::config::folder::relative_to_current_dir;
 use super::input::{InputReader, Read};
-use super::run_settings::relative_to_current_dir;
 
 /// Looks in git for CRDs that one side lacks, and adds them to it, because a moved CRD was neither added nor removed.
 pub(super) fn find(reader: &InputReader, old: &mut Read, new: &mut Read, streams: &mut Streams<'_>) {

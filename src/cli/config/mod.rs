@@ -1,6 +1,7 @@
 //! Reads `crdwise.yaml` into settings with source positions, given the rules it may refer to.
 
 mod compare;
+pub(super) mod folder;
 mod read;
 
 use std::collections::BTreeMap;

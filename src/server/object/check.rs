@@ -6,25 +6,30 @@
 //! The first pass only counts; a second one, for an object that failed, collects the errors. `anyOf` and `oneOf` report the errors
 //! of the clause that passed the most checks, so checks are counted like the server does.
 
+mod findings;
+mod scalar;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use crate::go::regexp::Pattern;
 use crate::go::strfmt::Format;
-use crate::model::kubernetes::Feature;
-use crate::model::number::{self, Broken, NumberDomain, is_json_integer};
+use crate::model::number::NumberDomain;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Extra;
 use crate::server::key_fate::PruneNode;
 
 use super::enumeration;
 use super::error::{FieldError, FieldErrorKind, FieldErrorType, Naming};
-use super::path::{ObjectPath, Trail};
+use super::path::Trail;
 use super::ratchet::{Correlated, Tolerance, Tolerated};
 use super::trace::{Check, Seen};
 use super::types::{JsonKind, ReadPurpose, Types, number_domain, string_format};
+
+pub(super) use findings::Findings;
+use scalar::{enumerated, numeric, string, too_many, typed};
 
 /// A schema node as validation sees it.
 pub(crate) trait CheckNode: PruneNode {
@@ -57,77 +62,6 @@ pub(crate) trait CheckNode: PruneNode {
     fn one_of(&self) -> impl Iterator<Item = Self>;
     fn all_of(&self) -> impl Iterator<Item = Self>;
     fn not(&self) -> Option<Self>;
-}
-
-/// The results so far.
-#[derive(Debug, Default)]
-pub(super) struct Findings {
-    /// Whether errors are only counted.
-    quiet: bool,
-    pub failures: usize,
-    pub errors: Vec<FieldError>,
-    /// Errors that ratcheting tolerates, because the update didn't change the invalid value.
-    pub warnings: Vec<Tolerated>,
-    /// Checks of the server that can't be made here.
-    pub undecided: Vec<(ObjectPath, String)>,
-    /// The checks made at declared nodes, if requested.
-    pub seen: Option<Vec<Seen>>,
-    /// The number of checks that passed: the server reports the clause that passed the most.
-    passed: u32,
-}
-
-impl Findings {
-    pub(super) fn quiet() -> Self {
-        Findings { quiet: true, ..Findings::default() }
-    }
-
-    /// Whether everything passed; `None` if a check can't be made here.
-    pub(super) fn verdict(&self) -> Option<bool> {
-        match (self.failures, self.undecided.is_empty()) {
-            (0, true) => Some(true),
-            (0, false) => None,
-            _ => Some(false),
-        }
-    }
-
-    /// Whether further checks can't change the verdict, and their errors aren't needed.
-    fn is_settled(&self) -> bool {
-        self.quiet && self.failures > 0
-    }
-
-    fn like(&self) -> Self {
-        Findings { quiet: self.quiet, ..Findings::default() }
-    }
-
-    fn merge(&mut self, other: Findings) {
-        self.failures += other.failures;
-        self.passed += other.passed;
-        self.errors.extend(other.errors);
-        self.warnings.extend(other.warnings);
-        self.undecided.extend(other.undecided);
-        if let Some(seen) = &mut self.seen {
-            seen.extend(other.seen.into_iter().flatten());
-        }
-    }
-
-    /// Records the result of a check.
-    fn saw(&mut self, trail: &Trail<'_>, kind: FieldErrorKind, holds: bool) {
-        if let Some(seen) = &mut self.seen {
-            seen.push(Seen { path: trail.path().general(), check: Check::Keyword(kind), holds, update: false });
-        }
-    }
-
-    /// Whether a clause is closer to passing than another one, by the server's measure.
-    fn is_closer(&self, other: &Findings) -> bool {
-        other.failures > 0 && (self.failures == 0 || self.passed > other.passed)
-    }
-
-    fn fail(&mut self, error: impl FnOnce() -> FieldError) {
-        self.failures += 1;
-        if !self.quiet {
-            self.errors.push(error());
-        }
-    }
 }
 
 /// Validates `value`, and finds which errors an update from the old value of `correlated` may keep.
@@ -239,127 +173,6 @@ fn error(trail: &Trail<'_>, kind: FieldErrorKind, reason: FieldErrorType, value:
 fn wrong_type(trail: &Trail<'_>, expected: &str, found: &str) -> FieldError {
     let detail = format!("{} in body must be of type {expected}: {found:?}", name(trail));
     error(trail, FieldErrorKind::Type, FieldErrorType::TypeInvalid, Some(&Value::from(found)), &detail)
-}
-
-fn typed<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
-    let types = node.types();
-    let kind = JsonKind::of(value);
-    let whole = !types.whole_only() || value.as_f64().is_none_or(|number| kind == JsonKind::Int || is_json_integer(number));
-    if types.kinds(node.has_format(), false).has(kind) && whole {
-        out.passed += 1;
-        return;
-    }
-    out.fail(|| match &node.shape().format {
-        Some(format) if types.is_empty() => wrong_type(trail, format, kind.format_name()),
-        // The server names a number of a known size like Go does.
-        Some(format) if reports_fraction_twice(value, node) && matches!(&**format, "int32" | "int64") => {
-            wrong_type(trail, format, "float64")
-        }
-        _ => wrong_type(trail, &types.names(), kind.name()),
-    });
-}
-
-fn reports_fraction_twice<N: CheckNode>(value: &Value, node: &N) -> bool {
-    node.types().whole_only() && value.is_f64() && node.shape().kubernetes.words(Feature::FractionsReportedTwice)
-}
-
-fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
-    let Some(values) = node.shape().enum_values.as_ref().filter(|values| !values.is_empty()) else { return };
-    let allowed = values.iter().any(|allowed| enumeration::enum_allows(value, allowed));
-    out.saw(trail, FieldErrorKind::Enum, allowed);
-    if allowed {
-        return;
-    }
-    out.fail(|| {
-        // The server treats all of them as strings, including numbers.
-        let quoted = |value: &Value| if value.is_string() { value.to_string() } else { Value::from(value.to_string()).to_string() };
-        let allowed: Vec<String> = values.iter().map(quoted).collect();
-        error(trail, FieldErrorKind::Enum, FieldErrorType::NotSupported, Some(value), &format!("supported values: {}", allowed.join(", ")))
-    });
-}
-
-/// Only the first of the three that fails is reported.
-fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
-    if node.shape().length.max.is_some() || node.shape().length.min > 0 {
-        let length = text.chars().count() as u64;
-        if let Some(max) = node.shape().length.max {
-            out.saw(trail, FieldErrorKind::MaxLength, length <= max);
-        }
-        if let Some(max) = node.shape().length.max.filter(|&max| length > max) {
-            let detail = match node.shape().kubernetes.words(Feature::ByteLimits) {
-                true => format!("may not be more than {max} {}", unit(node, max, "byte")),
-                false => format!("may not be longer than {max}"),
-            };
-            return out.fail(|| error(trail, FieldErrorKind::MaxLength, FieldErrorType::TooLong, None, &detail));
-        }
-        if node.shape().length.min > 0 {
-            out.saw(trail, FieldErrorKind::MinLength, length >= node.shape().length.min);
-        }
-        if length < node.shape().length.min {
-            let min = node.shape().length.min;
-            return out.fail(|| {
-                let detail = format!("{} in body should be at least {min} chars long", name(trail));
-                error(trail, FieldErrorKind::MinLength, FieldErrorType::Invalid, Some(value), &detail)
-            });
-        }
-    }
-    let Some(pattern) = &node.shape().pattern else { return };
-    let matched = node.matches_pattern(pattern, text);
-    if let Ok(holds) = matched {
-        out.saw(trail, FieldErrorKind::Pattern, holds);
-    }
-    match matched {
-        Ok(true) => {}
-        Ok(false) => out.fail(|| {
-            let detail = format!("{} in body should match '{pattern}'", name(trail));
-            error(trail, FieldErrorKind::Pattern, FieldErrorType::Invalid, Some(value), &detail)
-        }),
-        Err(reason) => out.undecided.push((trail.path(), reason.to_string())),
-    }
-}
-
-fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
-    let mut failures: Vec<_> = node.numbers().failures(number::Value::of(number)).into_iter().collect();
-    if node.types().whole_only() && value.is_f64() && !reports_fraction_twice(value, node) {
-        failures.retain(|failure| failure.broken != Broken::Range);
-    }
-    if out.seen.is_some() {
-        let bounds = &node.shape().bounds;
-        for (kind, broken, set) in [
-            (FieldErrorKind::Minimum, Broken::Minimum, bounds.minimum.is_some()),
-            (FieldErrorKind::Maximum, Broken::Maximum, bounds.maximum.is_some()),
-            (FieldErrorKind::MultipleOf, Broken::MultipleOf, bounds.multiple_of.is_some()),
-        ] {
-            if set {
-                out.saw(trail, kind, !failures.iter().any(|failure| failure.broken == broken));
-            }
-        }
-    }
-    for failure in failures {
-        out.fail(|| {
-            let (kind, naming) = match failure.broken {
-                Broken::MultipleOf => (FieldErrorKind::MultipleOf, Naming::Dotted),
-                Broken::Minimum => (FieldErrorKind::Minimum, Naming::Dotted),
-                Broken::Maximum => (FieldErrorKind::Maximum, Naming::Dotted),
-                Broken::Range => (FieldErrorKind::Range, Naming::None),
-            };
-            let detail = match failure.broken {
-                Broken::Range => format!("{} {}", failure.words, name(trail)),
-                _ => format!("{} in body {}", name(trail), failure.words),
-            };
-            let shown = if failure.broken == Broken::Range { &Value::from("") } else { value };
-            FieldError::new(trail.path(), naming, kind, FieldErrorType::Invalid, Some(shown), &detail)
-        });
-    }
-}
-
-fn too_many<N: CheckNode>(node: &N, size: u64, max: u64) -> String {
-    format!("{size}: must have at most {max} {}", unit(node, max, "item"))
-}
-
-fn unit<N: CheckNode>(node: &N, count: u64, unit: &str) -> String {
-    let singular = count == 1 && node.shape().kubernetes.words(Feature::SingularUnits);
-    if singular { unit.to_owned() } else { format!("{unit}s") }
 }
 
 fn array<N: CheckNode>(

@@ -1,0 +1,77 @@
+//! Collects what a run of the validator finds.
+
+use crate::server::object::error::{FieldError, FieldErrorKind};
+use crate::server::object::path::{ObjectPath, Trail};
+use crate::server::object::ratchet::Tolerated;
+use crate::server::object::trace::{Check, Seen};
+
+/// The results so far.
+#[derive(Debug, Default)]
+pub(in super::super) struct Findings {
+    /// Whether errors are only counted.
+    pub(super) quiet: bool,
+    pub failures: usize,
+    pub errors: Vec<FieldError>,
+    /// Errors that ratcheting tolerates, because the update didn't change the invalid value.
+    pub warnings: Vec<Tolerated>,
+    /// Checks of the server that can't be made here.
+    pub undecided: Vec<(ObjectPath, String)>,
+    /// The checks made at declared nodes, if requested.
+    pub seen: Option<Vec<Seen>>,
+    /// The number of checks that passed: the server reports the clause that passed the most.
+    pub(super) passed: u32,
+}
+
+impl Findings {
+    pub(in super::super) fn quiet() -> Self {
+        Findings { quiet: true, ..Findings::default() }
+    }
+
+    /// Whether everything passed; `None` if a check can't be made here.
+    pub(in super::super) fn verdict(&self) -> Option<bool> {
+        match (self.failures, self.undecided.is_empty()) {
+            (0, true) => Some(true),
+            (0, false) => None,
+            _ => Some(false),
+        }
+    }
+
+    /// Whether further checks can't change the verdict, and their errors aren't needed.
+    pub(super) fn is_settled(&self) -> bool {
+        self.quiet && self.failures > 0
+    }
+
+    pub(super) fn like(&self) -> Self {
+        Findings { quiet: self.quiet, ..Findings::default() }
+    }
+
+    pub(super) fn merge(&mut self, other: Findings) {
+        self.failures += other.failures;
+        self.passed += other.passed;
+        self.errors.extend(other.errors);
+        self.warnings.extend(other.warnings);
+        self.undecided.extend(other.undecided);
+        if let Some(seen) = &mut self.seen {
+            seen.extend(other.seen.into_iter().flatten());
+        }
+    }
+
+    /// Records the result of a check.
+    pub(super) fn saw(&mut self, trail: &Trail<'_>, kind: FieldErrorKind, holds: bool) {
+        if let Some(seen) = &mut self.seen {
+            seen.push(Seen { path: trail.path().general(), check: Check::Keyword(kind), holds, update: false });
+        }
+    }
+
+    /// Whether a clause is closer to passing than another one, by the server's measure.
+    pub(super) fn is_closer(&self, other: &Findings) -> bool {
+        other.failures > 0 && (self.failures == 0 || self.passed > other.passed)
+    }
+
+    pub(super) fn fail(&mut self, error: impl FnOnce() -> FieldError) {
+        self.failures += 1;
+        if !self.quiet {
+            self.errors.push(error());
+        }
+    }
+}
