@@ -79,7 +79,6 @@ vocabulary! {
         Keyword = "keyword",
         Structure = "structure",
         Metadata = "metadata",
-        Reference = "reference",
         // versions
         Name = "name",
         Served = "served",
@@ -102,7 +101,6 @@ vocabulary! {
         ListKind = "list-kind",
         ShortName = "short-name",
         Category = "category",
-        Versions = "versions",
         ConversionStrategy = "conversion-strategy",
         ConversionWebhook = "conversion-webhook",
         ReviewVersions = "review-versions",
@@ -115,7 +113,6 @@ vocabulary! {
         BundleVersion = "bundle-version",
         // conversions
         Coverage = "coverage",
-        Manifest = "manifest",
         Step = "step",
         Example = "example",
         RoundTrip = "round-trip",
