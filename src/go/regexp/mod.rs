@@ -30,8 +30,7 @@ const MAX_SIZE: u64 = 25_000;
 const MATCHER_LIMIT: usize = 1 << 20;
 /// Compiling a matcher pays off only for a large pattern, a long text, or after the first few texts; otherwise the automaton is
 /// run.
-const SMALL_SIZE: usize = 500;
-const SHORT_TEXT: usize = 256;
+const SLIGHT_WORK: usize = 128_000;
 const FEW_TEXTS: usize = 8;
 /// How many states of all patterns a thread caches; each pattern counts a thousand more for what is built from it.
 const REMEMBERED: usize = 400_000;
@@ -70,7 +69,9 @@ impl Pattern {
     /// Parses a pattern, or finds it among those that this thread has cached.
     pub fn new(text: &str) -> Result<Pattern, PatternError> {
         KNOWN.with(|known| {
-            known.get(text, |answer| 1_000 + answer.as_ref().map_or(text.len(), |pattern| pattern.0.size), || Self::read(text))
+            // What can't be used is only its text, and reading a long one again takes long.
+            let weigh = |answer: &Result<Pattern, _>| 1_000 + answer.as_ref().map_or(text.len() / 64, |pattern| pattern.0.size);
+            known.get(text, weigh, || Self::read(text))
         })
     }
 
@@ -101,7 +102,7 @@ impl Pattern {
 
     /// Whether the pattern matches somewhere in `text`, in linear time.
     pub fn is_match(&self, text: &str) -> bool {
-        let slight = self.0.size <= SMALL_SIZE && text.len() <= SHORT_TEXT && self.0.matcher.get().is_none();
+        let slight = self.0.size.saturating_mul(text.len()) <= SLIGHT_WORK && self.0.matcher.get().is_none();
         if slight && self.0.texts.fetch_add(1, Ordering::Relaxed) < FEW_TEXTS {
             return run::is_match(self.nfa(), text);
         }

@@ -1,6 +1,6 @@
 //! Parses escapes and bracketed classes of Go's syntax.
 
-use regex_syntax::hir::{ClassUnicode, Hir, Look};
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, Hir, Look};
 
 use super::{Parser, Refusal, class_hir, folded, ranges};
 use crate::go::regexp::{PatternError, class};
@@ -185,17 +185,18 @@ impl Parser<'_> {
         if negated {
             self.at += 1;
         }
-        let mut class = ClassUnicode::empty();
+        // The class is made at the end: adding ranges one by one would be quadratic.
+        let mut ranges: Vec<ClassUnicodeRange> = Vec::new();
         let mut first = true;
         let mut only_surrogates = false;
         while first || self.peek() != Some(b']') {
             first = false;
             if let Some(named) = self.posix_class()? {
-                class.union(&named);
+                ranges.extend(named.ranges());
                 continue;
             }
             if let Some(escaped) = self.class_escape()? {
-                class.union(&escaped);
+                ranges.extend(escaped.ranges());
                 continue;
             }
             let range_start = self.at;
@@ -209,15 +210,16 @@ impl Parser<'_> {
                 }
             }
             match without_surrogates(low, high) {
-                Some(range) if self.flags.fold_case => class.union(&folded(range)),
-                Some(range) => class.union(&range),
+                Some(range) if self.flags.fold_case => ranges.extend(folded(range).ranges()),
+                Some(range) => ranges.extend(range.ranges()),
                 None => only_surrogates = true,
             }
         }
         self.at += 1;
-        if only_surrogates && class.ranges().is_empty() {
+        if only_surrogates && ranges.is_empty() {
             return Err(surrogate());
         }
+        let mut class = ClassUnicode::new(ranges);
         if negated {
             class.negate();
         }
