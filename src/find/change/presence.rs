@@ -266,7 +266,7 @@ fn refuses_own_default(schema: &Schema<'_>) -> bool {
 
 /// The node where a schema lists a name as required.
 fn listed<'t>(schema: &Schema<'t>, name: &str) -> Option<Node<'t>> {
-    schema.word(Keyword::Required)?.items().find(|item| item.as_str() == Some(name))
+    schema.word(Keyword::Required)?.item_with_text(name)
 }
 
 fn deprecated(fact: Fact, schema: &Schema<'_>) -> Fact {

@@ -85,7 +85,7 @@ fn values<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schem
     }
     let known = |ty: &&str| matches!(*ty, "string" | "boolean" | "number" | "integer" | "array" | "object");
     let ty = schema.ty().filter(known).filter(|_| !schema.is_int_or_string());
-    let mut seen: Vec<Node<'t>> = Vec::new();
+    let mut seen: HashSet<String> = HashSet::new();
     for value in entry.value.items() {
         if let Some(ty) = ty
             && !fits(ty, value.data())
@@ -96,12 +96,43 @@ fn values<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schem
             fact.words.insert(Word::Value, value.source().to_owned());
             fact.words.insert(Word::Wanted, ty.to_owned());
         }
-        if seen.iter().any(|other| other.same(value)) {
+        let mut data = String::new();
+        write_data(value, &mut data);
+        if !seen.insert(data) {
             let fact = walk.note((Aspect::Enum, Effect::Duplicate), value, position);
             fact.key = Some(value.source().to_owned());
             fact.words.insert(Word::Value, value.source().to_owned());
-        } else if seen.len() < 256 {
-            seen.push(value);
+        }
+    }
+}
+
+/// Writes what a value is, so that equal values are written alike: whole floats as integers, keys in order.
+fn write_data(value: Node<'_>, out: &mut String) {
+    match value.data() {
+        Data::Null => out.push_str("null"),
+        Data::Bool(flag) => out.push_str(if flag { "true" } else { "false" }),
+        Data::Int(number) => out.push_str(&number.to_string()),
+        Data::Float(number) if number.fract() == 0.0 && number.abs() < 9.0e15 => out.push_str(&(number as i64).to_string()),
+        Data::Float(number) => out.push_str(&number.to_string()),
+        Data::Str(text) => out.push_str(&format!("{text:?}")),
+        Data::Seq => {
+            out.push('[');
+            for item in value.items() {
+                write_data(item, out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Data::Map => {
+            let mut entries: Vec<_> = value.entries().collect();
+            entries.sort_by_key(|entry| entry.name());
+            out.push('{');
+            for entry in entries {
+                out.push_str(&format!("{:?}:", entry.name()));
+                write_data(entry.value, out);
+                out.push(',');
+            }
+            out.push('}');
         }
     }
 }

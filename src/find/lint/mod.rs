@@ -85,13 +85,27 @@ fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
 fn excuse_old_refusals(facts: &mut [Fact], old: &Crd<'_>, new: &Crd<'_>) {
     let before = if old.api == Api::V1 { crd::create(old).facts } else { Vec::new() };
     let known: HashSet<_> = before.iter().map(Fact::identity).collect();
-    let moved = |fact: &Fact| before.iter().any(|other| is_moved(fact, other, old, new));
+    let gone: Vec<&Fact> = before.iter().filter(|other| is_gone(other, new)).collect();
+    let mut pairs = MAX_PAIRS;
+    let mut moved = |fact: &Fact| {
+        pairs = pairs.saturating_sub(gone.len());
+        pairs > 0 && gone.iter().any(|other| is_moved(fact, other, old, new))
+    };
     for fact in facts.iter_mut().filter(|fact| fact.is_refusal() && !fact.pre_existing) {
         if known.contains(&fact.identity()) || moved(fact) {
             fact.pre_existing = true;
             fact.marks.insert(Mark::RefusedAgain);
         }
     }
+}
+
+/// Old and new refusals that are held against each other. What isn't recognised beyond that counts as new.
+const MAX_PAIRS: usize = 2_000_000;
+
+/// Whether the field of an old refusal isn't there any more.
+fn is_gone(other: &Fact, new: &Crd<'_>) -> bool {
+    let version = other.version.as_deref().and_then(|version| new.version(version));
+    version.and_then(|version| version.schema.as_ref()).is_some_and(|after| after.at(&other.path).is_none())
 }
 
 /// Whether a refusal concerns a field that was only renamed or moved: the old field is gone, and the new one has the same text.

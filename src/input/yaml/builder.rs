@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use crate::input::shorten;
 
 use super::events::Source;
-use super::node::{Arena, NodeId, Raw, Slot, Span, TextRef, Tree, WIDE, WideMapping};
+use super::node::{Arena, NodeId, Raw, Slot, SortedChildren, Span, TextRef, Tree, WIDE};
 use super::scalar::{self, Typed};
 use super::{Error, ErrorKind, YamlBudget};
 
@@ -41,6 +41,7 @@ impl Arena {
         self.items.clear();
         self.pairs.clear();
         self.wide.clear();
+        self.long.clear();
         self
     }
 }
@@ -193,6 +194,12 @@ impl<'a> Builder<'a> {
     fn sequence(&mut self, children: &[NodeId], span: Span) -> Result<NodeId, Error> {
         let first = Span::new(self.tree.arena.items.len(), 0).start;
         self.tree.arena.items.extend_from_slice(children);
+        if children.len() > WIDE {
+            let text = |at: &u32| children.get(*at as usize).and_then(|id| self.tree.node(*id).as_str());
+            let mut order: Vec<u32> = (0..Span::new(children.len(), 0).start).collect();
+            order.sort_by(|a, b| text(a).cmp(&text(b)));
+            self.tree.arena.long.push(SortedChildren { first, order });
+        }
         self.push(span, Raw::Seq { first, len: Span::new(children.len(), 0).start })
     }
 
@@ -206,7 +213,7 @@ impl<'a> Builder<'a> {
             let key = |at: &u32| self.tree.arena.pairs.get((first + at) as usize).map_or("", |(key, _)| self.tree.node(*key).key_text());
             let mut order: Vec<u32> = (0..len).collect();
             order.sort_unstable_by(|a, b| key(a).cmp(key(b)));
-            self.tree.arena.wide.push(WideMapping { first, order });
+            self.tree.arena.wide.push(SortedChildren { first, order });
         }
         self.push(span, Raw::Map { first, len })
     }

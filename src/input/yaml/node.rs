@@ -57,15 +57,17 @@ pub(super) struct Arena {
     pub items: Vec<NodeId>,
     pub pairs: Vec<(NodeId, NodeId)>,
     /// Wide mappings, in the order of their first pairs.
-    pub wide: Vec<WideMapping>,
+    pub wide: Vec<SortedChildren>,
+    /// Long lists, in the order of their first items.
+    pub long: Vec<SortedChildren>,
 }
 
-/// Mappings with more keys use binary search, so that looking up each of a hundred thousand keys isn't quadratic.
+/// Mappings and lists with more children are searched by halves: asking for each of a hundred thousand keys must not take their square.
 pub(super) const WIDE: usize = 64;
 
-/// The entries of a mapping, sorted by key.
+/// The entries of a mapping by the order of their keys, or the items of a list by the order of their texts.
 #[derive(Debug, Clone)]
-pub(super) struct WideMapping {
+pub(super) struct SortedChildren {
     pub first: u32,
     pub order: Vec<u32>,
 }
@@ -299,6 +301,19 @@ impl<'t> Node<'t> {
             }
             _ => self.entries().find(|entry| entry.name() == name),
         }
+    }
+
+    /// The first item of a list that is this string.
+    pub fn item_with_text(self, text: &str) -> Option<Node<'t>> {
+        let Raw::Seq { first, len } = self.tree.slot(self.id).raw else { return None };
+        if len as usize <= WIDE {
+            return self.items().find(|item| item.as_str() == Some(text));
+        }
+        let long = &self.tree.arena.long;
+        let order = &long.get(long.binary_search_by_key(&first, |list| list.first).ok()?)?.order;
+        let item = |at: &u32| self.items().nth(*at as usize);
+        let before = order.partition_point(|at| item(at).and_then(Node::as_str) < Some(text));
+        order.get(before).and_then(item).filter(|item| item.as_str() == Some(text))
     }
 
     /// The value of a key; null counts as absent, as it does for the server.

@@ -197,3 +197,14 @@ fn an_error_underlines_a_whole_character() {
     let text = "LINT: 1 error\n\n✗ `b` is required\n  c\n";
     assert_eq!(&text[error(text).span.range()], "✗");
 }
+
+#[test]
+fn every_string_of_a_long_list_is_found_where_it_is_first() {
+    let tree = one(&format!("[{}, 5, {{a: 1}}, n7]", (0..200).map(|i| format!("n{}", i * 7919 % 1000)).collect::<Vec<_>>().join(", ")));
+    let list = tree.root();
+    for item in list.items().filter_map(|item| item.as_str()) {
+        let first = list.items().find(|other| other.as_str() == Some(item)).unwrap();
+        assert_eq!(list.item_with_text(item).map(|found| found.id()), Some(first.id()));
+    }
+    assert!(list.item_with_text("n").is_none() && list.item_with_text("5").is_none() && list.item_with_text("zz").is_none());
+}

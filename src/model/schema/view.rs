@@ -205,7 +205,7 @@ impl<'t> Schema<'t> {
     }
 
     pub fn is_required(&self, name: &str) -> bool {
-        self.names(Keyword::Required).any(|required| required == name)
+        self.word(Keyword::Required).is_some_and(|names| names.item_with_text(name).is_some())
     }
 
     pub fn enum_values(&self) -> Option<impl ExactSizeIterator<Item = Node<'t>> + Clone + 't> {

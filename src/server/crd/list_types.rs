@@ -1,6 +1,8 @@
 //! Checks `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`: their values, and what they require of the schema, its items
 //! and its keys.
 
+use std::collections::HashSet;
+
 use crate::input::yaml::Entry;
 use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema};
@@ -100,7 +102,7 @@ fn map_list<'t>(
         walk.refuse(what, at, &inner, ".type", "must be object if parent array's x-kubernetes-list-type is map");
         return;
     }
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: HashSet<&str> = HashSet::new();
     for node in keys.into_iter().flat_map(|keys| keys.value.items()) {
         // A null decodes to the empty name.
         let name = node.as_str().unwrap_or_default();
@@ -120,12 +122,11 @@ fn map_list<'t>(
                 fact.words.insert(Word::Name, name.to_owned());
             }
         }
-        if seen.contains(&name) {
+        if !seen.insert(name) {
             let fact = walk.refuse((Aspect::MapKeys, Effect::Duplicate), node, position, MAP_KEYS, "must not contain duplicate entries");
             fact.key = Some(name.to_owned());
             fact.words.insert(Word::Name, name.to_owned());
         }
-        seen.push(name);
     }
 }
 
@@ -140,10 +141,9 @@ fn presence<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position:
     if kind != "map" {
         return;
     }
-    let mut done: Vec<&str> = Vec::new();
+    let mut done: HashSet<&str> = HashSet::new();
     for name in schema.names(Keyword::ListMapKeys) {
-        let Some((property, child)) = items.property(name).filter(|_| !done.contains(&name)) else { continue };
-        done.push(name);
+        let Some((property, child)) = items.property(name).filter(|_| done.insert(name)) else { continue };
         let at = inner.child(SchemaStep::Property(property.name()), property.key);
         if !items.is_required(name) && child.default().is_none() {
             let reason = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
