@@ -6,6 +6,8 @@
 pub struct Glob {
     text: String,
     tokens: Vec<Token>,
+    /// Bytes before the first wildcard.
+    literal: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +41,8 @@ impl Glob {
                 (c, _) => tokens.push(Token::Char(c)),
             }
         }
-        Glob { text: text.to_owned(), tokens }
+        let literal = text.find(['*', '?']).unwrap_or(text.len());
+        Glob { text: text.to_owned(), tokens, literal }
     }
 
     pub fn as_str(&self) -> &str {
@@ -48,18 +51,25 @@ impl Glob {
 
     /// Whether the pattern has no wildcard, so that it matches a single name.
     pub fn is_plain(&self) -> bool {
-        self.tokens.iter().all(|token| matches!(token, Token::Char(_)))
+        self.literal == self.text.len()
     }
 
     /// Takes time proportional to the product of both lengths, whatever the pattern.
     pub fn matches(&self, text: &str) -> bool {
+        if self.is_plain() {
+            return self.text == text;
+        }
+        if !self.text.get(..self.literal).is_some_and(|literal| text.starts_with(literal)) {
+            return false;
+        }
         let mut here = vec![false; self.tokens.len() + 1];
+        let mut next = here.clone();
         if let Some(start) = here.first_mut() {
             *start = true;
         }
         self.skip(&mut here);
         for c in text.chars() {
-            let mut next = vec![false; here.len()];
+            next.fill(false);
             for (at, (token, _)) in self.tokens.iter().zip(&here).enumerate().filter(|(_, (_, reached))| **reached) {
                 let (stay, step) = match token {
                     Token::Char(own) => (false, *own == c),
@@ -75,7 +85,7 @@ impl Glob {
                 }
             }
             self.skip(&mut next);
-            here = next;
+            std::mem::swap(&mut here, &mut next);
         }
         here.last().copied().unwrap_or(false)
     }

@@ -26,6 +26,9 @@ impl Fault {
     }
 }
 
+/// Errors of one document that are looked up and reported.
+const MAX_FAULTS: usize = 200;
+
 /// The JSON Schema of a file that the tool reads.
 pub struct FileSchema {
     schema: Value,
@@ -49,7 +52,11 @@ impl FileSchema {
     pub fn check(&self, root: Node<'_>) -> Vec<Fault> {
         let value = root.to_json();
         let Some(validator) = &self.validator else { return Vec::new() };
-        let mut faults: Vec<Fault> = validator.iter_errors(&value).flat_map(|error| self.faults(&error, root)).collect();
+        let mut errors = validator.iter_errors(&value);
+        let mut faults: Vec<Fault> = errors.by_ref().take(MAX_FAULTS).flat_map(|error| self.faults(&error, root)).collect();
+        if errors.next().is_some() {
+            faults.push(Fault::at(root, format!("more than {MAX_FAULTS} errors; these are the first")));
+        }
         faults.sort_by(|a, b| a.span.cmp(&b.span).then_with(|| a.message.cmp(&b.message)));
         faults.dedup();
         faults
@@ -229,5 +236,13 @@ mod tests {
     fn limits_are_named() {
         assert_eq!(check("reason: short\n")[0].0, "needs at least 10 characters");
         assert_eq!(check("shape: x\n")[0].0, "unknown key `shape`; use one of colour, list, reason, when");
+    }
+
+    #[test]
+    fn errors_are_reported_up_to_a_limit() {
+        let items = "  - {nam: x}\n".repeat(3 * MAX_FAULTS);
+        let found = check(&format!("list:\n{items}"));
+        assert!(found.len() <= 2 * MAX_FAULTS + 1, "{}", found.len());
+        assert!(found.iter().any(|(message, _)| message.contains("more than 200 errors")));
     }
 }

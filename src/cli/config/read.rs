@@ -39,6 +39,11 @@ struct Words<'b> {
     policies: &'b [&'b str],
 }
 
+/// How many waivers a configuration may have. Each is compared with every finding.
+const MAX_WAIVERS: usize = 1_000;
+/// How many wildcards one pattern of a waiver may have.
+const MAX_WILDCARDS: usize = 16;
+
 impl Words<'_> {
     fn check(&self, root: Node<'_>) -> Vec<Fault> {
         let mut faults = Vec::new();
@@ -51,9 +56,18 @@ impl Words<'_> {
         if let (Some(Err(error)), Some(node)) = (kubernetes(root), root.get("kubernetes")) {
             faults.push(Fault::new(error.to_string(), node.span()));
         }
-        for waiver in root.get("waivers").into_iter().flat_map(Node::items) {
+        if let Some(waiver) = root.get("waivers").and_then(|waivers| waivers.items().nth(MAX_WAIVERS)) {
+            let words = format!("more than {MAX_WAIVERS} waivers; accept so many findings by `crdwise baseline write`");
+            faults.push(Fault::new(words, waiver.span()));
+        }
+        for waiver in root.get("waivers").into_iter().flat_map(Node::items).take(MAX_WAIVERS) {
             if let Some(rule) = waiver.get("rule") {
                 faults.extend(self.pattern(rule));
+            }
+            for node in ["rule", "crd", "version", "path"].into_iter().filter_map(|key| waiver.get(key)) {
+                if node.as_str().is_some_and(|text| text.matches(['*', '?']).count() > MAX_WILDCARDS) {
+                    faults.push(Fault::new(format!("more than {MAX_WILDCARDS} wildcards"), node.span()));
+                }
             }
             if let Some(until) = waiver.get("until")
                 && let Some(text) = until.as_str()

@@ -14,6 +14,12 @@ use super::{read, version_links};
 /// The number of the first manifest file; smaller numbers are files of the bundles.
 pub const FIRST_FILE: FileId = 1 << 30;
 
+/// Steps of all manifests of a run.
+const MAX_STEPS: usize = 20_000;
+/// Manifests of a run, and those of one kind: paths between all of its versions are looked for.
+const MAX_MANIFESTS: usize = 5_000;
+const MAX_OF_KIND: usize = 200;
+
 /// An error in a manifest. Invalid manifests aren't used.
 #[derive(Debug, Clone)]
 pub struct InvalidManifest {
@@ -32,11 +38,37 @@ pub struct Conversions {
     invalid: Vec<InvalidManifest>,
 }
 
+/// How much the manifests that were read so far add up to.
+#[derive(Default)]
+struct CatalogueSize {
+    manifests: usize,
+    steps: usize,
+    of_kind: BTreeMap<(String, String), usize>,
+}
+
+impl CatalogueSize {
+    /// Counts another manifest; says which limit it exceeds.
+    fn exceeded_by(&mut self, manifest: &Manifest) -> Option<String> {
+        self.manifests += 1;
+        self.steps += manifest.steps.len();
+        let of_kind = self.of_kind.entry((manifest.group.clone(), manifest.kind.clone())).or_default();
+        *of_kind += 1;
+        let what = match () {
+            () if *of_kind > MAX_OF_KIND => format!("{MAX_OF_KIND} manifests of one kind"),
+            () if self.manifests > MAX_MANIFESTS => format!("{MAX_MANIFESTS} manifests"),
+            () if self.steps > MAX_STEPS => format!("{MAX_STEPS} steps in all manifests together"),
+            () => return None,
+        };
+        Some(format!("more than {what}; this manifest and those after it aren't read"))
+    }
+}
+
 impl Conversions {
     /// Reads every manifest among the documents, and ignores other documents.
     pub fn read(documents: Documents) -> Self {
         let mut manifests: Vec<Manifest> = Vec::new();
         let mut invalid = Vec::new();
+        let mut size = CatalogueSize::default();
         for (file, document) in &documents.documents {
             let number = FIRST_FILE.saturating_add(*file);
             let place = |span| Place { file: number, span };
@@ -52,7 +84,13 @@ impl Conversions {
             }
             let name = documents.file(*file).map_or("", |file| file.name.as_str());
             match read::read(number, name, tree.root()) {
-                Ok(manifest) => manifests.push(manifest),
+                Ok(manifest) => match size.exceeded_by(&manifest) {
+                    None => manifests.push(manifest),
+                    Some(message) => {
+                        invalid.push(InvalidManifest { message, place: place(tree.root().span()), related: None });
+                        break;
+                    }
+                },
                 Err(errors) => invalid.extend(errors.into_iter().map(|Fault { message, span }| InvalidManifest {
                     message,
                     place: place(span),

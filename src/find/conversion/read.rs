@@ -16,6 +16,8 @@ use super::step::{Conflict, Step};
 
 /// How deep `forEach` may be nested.
 const NESTING: usize = 8;
+/// Steps of one manifest. Each is held against those before it; real manifests have some ten.
+pub(super) const MAX_STEPS: usize = 500;
 
 static FILE_SCHEMA: LazyLock<FileSchema> = LazyLock::new(|| FileSchema::new(SCHEMA));
 
@@ -166,6 +168,10 @@ impl Reader {
 
     fn steps(&mut self, list: Node<'_>, within: &FieldPath, nesting: usize, steps: &mut Vec<Step>) {
         for node in list.items() {
+            if steps.len() == MAX_STEPS {
+                self.wrong(node, format!("more than {MAX_STEPS} steps; divide them among several manifests, with a release in between"));
+                return;
+            }
             let Some((entry, name)) = node.entries().find_map(|entry| Some((entry, kind_name(entry.name())?))) else {
                 let kinds: Vec<&str> = kind_names().collect();
                 self.wrong(node, format!("the step has no kind; use one of {}", kinds.join(", ")));

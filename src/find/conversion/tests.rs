@@ -209,3 +209,23 @@ fn examples_may_leave_out_what_the_manifest_says() {
     assert_eq!(converter.converted(&example.old).unwrap(), example.new);
     assert_eq!(example.old["apiVersion"], "shop.example.com/v1");
 }
+
+#[test]
+fn manifests_have_limits() {
+    let manifest = |name: &str, steps: String| {
+        format!(
+            "apiVersion: crdwise.dev/v1alpha1\nkind: Conversion\nmetadata: {{name: {name}}}\nresource: {{group: a.example.com, kind: A}}\n\
+             from: {{version: v1}}\nto: {{version: v2}}\nsteps:\n{steps}---\n"
+        )
+    };
+    let renames = |count: usize| (0..count).map(|n| format!("- rename: {{from: spec.a{n}, to: spec.b{n}}}\n")).collect::<String>();
+    let errors =
+        |text: &str| Conversions::of_text("m.yaml", text).invalid().iter().map(|invalid| invalid.message.clone()).collect::<Vec<_>>();
+    assert_eq!(errors(&manifest("a", renames(500))), [""; 0]);
+    assert!(errors(&manifest("a", renames(501)))[0].starts_with("more than 500 steps"));
+    let many = |count: usize| (0..count).map(|n| manifest(&format!("m{n}"), renames(1))).collect::<String>();
+    assert_eq!(errors(&many(200)), [""; 0]);
+    assert_eq!(errors(&many(205)), ["more than 200 manifests of one kind; this manifest and those after it aren't read"]);
+    let values: String = (0..1_001).map(|n| format!("a{n}: b{n}, ")).collect();
+    assert_eq!(errors(&manifest("a", format!("- mapValues: {{path: spec.a, values: {{{values}}}}}\n"))), ["more than 1000 values"]);
+}

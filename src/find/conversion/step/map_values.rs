@@ -32,6 +32,9 @@ enum Otherwise {
     Error,
 }
 
+/// Values of one table. Each is held against the others.
+const MAX_VALUES: usize = 1_000;
+
 #[derive(Debug, Clone)]
 struct Table {
     pairs: Vec<(Value, Value)>,
@@ -63,6 +66,10 @@ impl Table {
 pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     let ends = step.ends_or_path()?;
     let values = step.node.get("values")?;
+    if values.len() > MAX_VALUES {
+        step.wrong(values, format!("more than {MAX_VALUES} values"));
+        return None;
+    }
     let side = |item: Node<'_>, key: &str| item.entry(key).map(|entry| entry.value.to_json()).unwrap_or_default();
     let pairs: Vec<(Node<'_>, Value, Value)> = if values.is_seq() {
         values.items().map(|item| (item, side(item, "old"), side(item, "new"))).collect()
