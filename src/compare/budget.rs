@@ -11,6 +11,9 @@ pub const MAX_TOGETHER: usize = 5_000_000;
 /// How many pairs of conditions all searches of one comparison may check. Comparisons of real schemas need tens of thousands, and a
 /// hundred of these take about as long as one automaton state.
 const MAX_CONDITIONS: usize = 80_000_000;
+/// Characters, items and keys that all searches of one comparison may build into large values, and what counts as large.
+const MAX_BUILT: usize = 32_000_000;
+const LARGE: usize = 256;
 /// What a search may still do when that is used up, and when twice as much is used up.
 const LITTLE: usize = 20_000;
 const LEAST: usize = 500;
@@ -26,6 +29,8 @@ struct Left {
     over: usize,
     /// How many pairs of conditions searches for whole values may still check.
     conditions: usize,
+    /// How much may still be built into large values.
+    built: usize,
     /// Fingerprints of searches that were given up, because trying again would end the same way.
     given_up: HashSet<u64>,
 }
@@ -33,7 +38,7 @@ struct Left {
 impl Budget {
     /// A budget for all searches of one comparison.
     pub fn shared() -> Self {
-        let left = Left { work: MAX_TOGETHER, over: 0, conditions: MAX_CONDITIONS, given_up: HashSet::new() };
+        let left = Left { work: MAX_TOGETHER, over: 0, conditions: MAX_CONDITIONS, built: MAX_BUILT, given_up: HashSet::new() };
         Budget(Some(Rc::new(RefCell::new(left))))
     }
 
@@ -48,6 +53,14 @@ impl Budget {
         let mut left = left.borrow_mut();
         left.conditions = left.conditions.saturating_sub(conditions);
         left.conditions > 0
+    }
+
+    /// Takes from what may still be built; whether a value of this size may be.
+    pub(super) fn build(&self, size: usize) -> bool {
+        let Some(left) = self.0.as_ref().filter(|_| size > LARGE) else { return true };
+        let mut left = left.borrow_mut();
+        left.built = left.built.saturating_sub(size);
+        left.built > 0
     }
 
     /// How many conditions were compared.
@@ -87,6 +100,14 @@ mod tests {
         assert!(!budget.spend(1));
         assert!(Budget::shared().spend(1), "another comparison has its own");
         assert!(Budget::of_each().spend(usize::MAX));
+    }
+
+    #[test]
+    fn large_values_are_built_as_long_as_there_is_room() {
+        let budget = Budget::shared();
+        assert!(budget.build(MAX_BUILT - 1));
+        assert!(!budget.build(LARGE + 1));
+        assert!(budget.build(LARGE), "small ones don't count");
     }
 
     #[test]

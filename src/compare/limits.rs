@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::cel::ast::Expr;
+use crate::cel::parse::read;
 use crate::input::yaml::Node;
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Additional, Schema, Shape};
@@ -12,6 +14,11 @@ const MAX_NODES: usize = 2_000;
 const SMALL_CHILD: usize = 60;
 /// The longest CEL rule, in bytes, that is analysed.
 pub(crate) const MAX_RULE: usize = 2_000;
+/// The expression of a rule that is short enough to be analysed.
+pub(crate) fn analysed(rule: &str) -> Option<Arc<Expr>> {
+    (rule.len() <= MAX_RULE).then(|| read(rule).ok()).flatten()
+}
+
 /// How many items of one list are tried one by one. The longest enum of real CRDs has a few hundred.
 pub(crate) const MAX_LIST: usize = 2_000;
 

@@ -9,7 +9,7 @@ use crate::input::{Origin, shorten};
 use crate::judge::finding::Severity;
 use crate::model::kubernetes::{Minor, Minors};
 use crate::model::{Documents, Place, Skipped};
-use crate::server::object::{ObjectReport, ObjectVerdict, Request, Subresource, Upgrade};
+use crate::server::object::{MAX_REQUEST, ObjectReport, ObjectVerdict, Request, Subresource, Upgrade};
 
 use super::Anchors;
 use super::annotation::{self, Annotation};
@@ -181,6 +181,10 @@ fn one(report: &ObjectReport, documents: &Documents) -> JudgedObject {
         }
         ObjectVerdict::NotServed => say("rejected", report.place, String::new(), format!("{} is not served", report.api_version)),
         ObjectVerdict::NoSchema => say("unknown", report.place, String::new(), "the version has no schema".to_owned()),
+        ObjectVerdict::TooLarge(bytes) => {
+            let words = format!("the request has {bytes} bytes; the server takes at most {MAX_REQUEST}");
+            say("rejected", report.place, String::new(), words);
+        }
         ObjectVerdict::NoSubresource(subresource) => {
             let words = format!("{} has no {} subresource", report.api_version, subresource.name());
             say("rejected", report.place, String::new(), words);

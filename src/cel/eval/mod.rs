@@ -75,6 +75,11 @@ impl Fuel {
         Fuel(MAX_STEPS)
     }
 
+    /// Steps that were taken.
+    fn burnt(&self) -> usize {
+        MAX_STEPS - self.0
+    }
+
     /// Counts one step, and more for work on `bytes` of text.
     fn burn(&mut self, bytes: usize) -> Result<(), EvalError> {
         self.0 = self.0.checked_sub(1 + bytes / STEP_BYTES).ok_or(EvalError::Limit)?;
@@ -177,8 +182,14 @@ impl Program {
     }
 
     /// Whether a rule holds for `value`.
+    #[cfg(test)]
     pub fn holds(&self, value: &Json, old: Option<&Json>) -> Result<bool, EvalError> {
-        match self.run(value, old)? {
+        self.holds_counted(value, old, &mut 0)
+    }
+
+    /// The same, adding the steps that it took.
+    pub fn holds_counted(&self, value: &Json, old: Option<&Json>, steps: &mut usize) -> Result<bool, EvalError> {
+        match self.run(value, old, steps)? {
             Val::Bool(b) => Ok(b),
             _ => Err(EvalError::no_such_overload()),
         }
@@ -186,13 +197,13 @@ impl Program {
 
     /// Evaluates a messageExpression.
     pub fn message(&self, value: &Json, old: Option<&Json>) -> Result<String, EvalError> {
-        match self.run(value, old)? {
+        match self.run(value, old, &mut 0)? {
             Val::Text(text) => Ok(text.to_string()),
             _ => Err(EvalError::no_such_overload()),
         }
     }
 
-    fn run<'a>(&'a self, value: &'a Json, old: Option<&'a Json>) -> Result<Val<'a>, EvalError> {
+    fn run<'a>(&'a self, value: &'a Json, old: Option<&'a Json>, steps: &mut usize) -> Result<Val<'a>, EvalError> {
         let this = data::read(value, &self.decl);
         let old = old.filter(|old| !old.is_null()).map(|old| data::read(old, &self.decl));
         let old = match (old, self.optional_old_self) {
@@ -201,7 +212,10 @@ impl Program {
             (Some(old), false) => old,
             (None, false) => Err(EvalError::failed("no such attribute: oldSelf")),
         };
-        Machine::new(&self.checked, self.environment, &self.patterns, vec![("self", this), ("oldSelf", old)]).run()
+        let mut machine = Machine::new(&self.checked, self.environment, &self.patterns, vec![("self", this), ("oldSelf", old)]);
+        let result = machine.run();
+        *steps += machine.fuel.burnt();
+        result
     }
 }
 

@@ -18,6 +18,8 @@ use super::{Difference, Goal, Pin, Preference, Search, Solver, Term, TermLiteral
 /// How many items are generated to reach a count, if they must differ, and if they may be equal.
 const MAX_DISTINCT: u64 = 300;
 const MAX_ALIKE: u64 = 5_000;
+/// What an item counts for among what is built.
+const ITEM_SIZE: usize = 16;
 
 /// The requirements of one item, besides those of all items.
 #[derive(Debug, Clone, Default)]
@@ -123,6 +125,9 @@ impl<'s> Solver<'s> {
         let least = if self.preference == Preference::Full { frame.low.max(1).min(frame.high) } else { frame.low };
         let target = least.max(wanted.len() as u64);
         if target > if frame.distinct.is_empty() { MAX_ALIKE } else { MAX_DISTINCT } {
+            return Search::Undecided(UndecidedReason::Budget);
+        }
+        if !self.budget.build(target as usize * ITEM_SIZE) {
             return Search::Undecided(UndecidedReason::Budget);
         }
         let mut items: Vec<Value> = Vec::new();

@@ -71,7 +71,7 @@ pub(crate) struct Solver<'s> {
 impl<'s> Solver<'s> {
     pub(crate) fn new(preference: Preference, budget: &Budget) -> Self {
         Solver {
-            rules: RuleCache::default(),
+            rules: RuleCache::within(budget),
             same: Same::default(),
             cache: GoalCache::default(),
             budget: budget.clone(),

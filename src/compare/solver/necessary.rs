@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use crate::cel::ast::{Expr, ExprKind as Node, Quantifier};
 use crate::cel::name::unescape;
-use crate::cel::parse::read;
 use crate::compare::cel_condition::Condition;
+use crate::compare::limits::analysed;
 use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
@@ -43,7 +43,7 @@ const CONVERTS: &[(&str, &str)] = &[
 
 /// A condition that holds wherever the rule holds; `None` if none is known.
 pub(super) fn necessary(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
-    let expr = read(&rule.rule).ok().filter(|expr| expr.is_manageable() && !expr.reads_old_self())?;
+    let expr = analysed(&rule.rule).filter(|expr| expr.is_manageable() && !expr.reads_old_self())?;
     let subject = Subject::new(shape)?;
     let formula = subject.possible(&expr).holds;
     (*formula != Formula::Const(true) && parts(&formula) <= MAX_PARTS).then_some(formula)

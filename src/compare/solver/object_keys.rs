@@ -176,6 +176,10 @@ impl<'s> Solver<'s> {
         if extra > if frame.key_rules.is_empty() { MAX_FILL } else { MAX_SOUGHT } {
             return Err(Some(UndecidedReason::Method("an object with very many keys")));
         }
+        // Each name is held against those before it.
+        if !self.budget.build(extra.saturating_mul(extra) as usize) {
+            return Err(Some(UndecidedReason::Budget));
+        }
         let mut map = Map::new();
         for ((plan, options), index) in order.iter().zip(&options).zip(chosen) {
             let value = options.get(index).and_then(|filled| filled.value.clone());

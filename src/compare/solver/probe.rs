@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::cel::ast::{Expr, Literal};
 use crate::cel::name::unescape;
-use crate::cel::parse::read;
 use crate::compare::cel_condition::field_of;
+use crate::compare::limits::analysed;
 use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
@@ -20,7 +20,7 @@ const MAX_COMBINED: usize = 4;
 
 /// Conditions to try one after the other.
 pub(crate) fn probes(rule: &CelRule, shape: &Shape) -> Vec<Rc<Formula>> {
-    let Ok(expr) = read(&rule.rule) else { return Vec::new() };
+    let Some(expr) = analysed(&rule.rule) else { return Vec::new() };
     let values = literals(&expr);
     let mut probes = Vec::new();
     let fields = fields(&expr, shape);

@@ -14,8 +14,9 @@ use crate::cel::decl::Decl;
 use crate::cel::eval::{EvalError, Program};
 use crate::cel::name::unescape;
 use crate::cel::normalise::normal;
-use crate::cel::parse::read;
+use crate::compare::budget::Budget;
 use crate::compare::cel_condition::field_of;
+use crate::compare::limits::analysed;
 use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
@@ -23,8 +24,9 @@ use super::necessary::necessary;
 use super::translate::translate;
 
 /// Translated and compiled rules, each computed once.
-#[derive(Default)]
 pub(crate) struct RuleCache {
+    /// Of the comparison that these are asked for.
+    budget: Budget,
     known: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
     bounds: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
     programs: RefCell<HashMap<usize, Option<Rc<Program>>>>,
@@ -36,6 +38,19 @@ pub(crate) struct RuleCache {
 }
 
 impl RuleCache {
+    /// Runs rules as long as the budget lasts.
+    pub(crate) fn within(budget: &Budget) -> Self {
+        RuleCache {
+            budget: budget.clone(),
+            known: RefCell::default(),
+            bounds: RefCell::default(),
+            programs: RefCell::default(),
+            readings: RefCell::default(),
+            decls: RefCell::default(),
+            roots: Vec::new(),
+        }
+    }
+
     /// The formula under which a rule holds on create.
     pub(crate) fn formula(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
         let id = std::ptr::from_ref(rule).addr();
@@ -68,11 +83,11 @@ impl RuleCache {
         if let Some(known) = self.readings.borrow().get(&id) {
             return known.clone();
         }
-        let reading = match read(&rule.rule) {
-            Ok(expr) => {
+        let reading = match analysed(&rule.rule) {
+            Some(expr) => {
                 Reading { canonical: [normal(&expr, None).into(), normal(&expr, Some(shape)).into()], keys: keys(&expr).map(Into::into) }
             }
-            Err(_) => Reading { canonical: [rule.rule.trim().into(), rule.rule.trim().into()], keys: None },
+            None => Reading { canonical: [rule.rule.trim().into(), rule.rule.trim().into()], keys: None },
         };
         self.readings.borrow_mut().insert(id, reading.clone());
         reading
@@ -84,7 +99,12 @@ impl RuleCache {
         if !program.applies(value, None) {
             return Some(true);
         }
-        match program.holds(value, None) {
+        let mut steps = 0;
+        let verdict = program.holds_counted(value, None, &mut steps);
+        if !self.budget.spend(steps) {
+            return None;
+        }
+        match verdict {
             Ok(holds) => Some(holds),
             Err(EvalError::Failed(_)) => Some(false),
             Err(EvalError::Unsupported(_) | EvalError::Limit) => None,

@@ -13,10 +13,20 @@ use super::read::{ReadBy, Reader};
 pub(crate) struct Same {
     known: HashMap<(usize, usize), bool>,
     readers: HashMap<(usize, usize), bool>,
+    /// Pairs of nodes that were compared.
+    compared: usize,
     /// Two nodes whose children are assumed to be the same.
     pub(crate) pair: Option<(usize, usize)>,
     /// Whether both have the same children.
     pub(crate) same_children: bool,
+}
+
+/// Pairs of nodes that take longer to compare again than to look up.
+const WORTH_REMEMBERING: usize = 16;
+
+/// Whether nothing that is quick to look at differs.
+fn alike_at_a_glance(a: &Shape, b: &Shape) -> bool {
+    a.ty == b.ty && a.properties.len() == b.properties.len() && a.required.len() == b.required.len() && a.bounds == b.bounds
 }
 
 fn address(shape: &Shape) -> usize {
@@ -24,16 +34,29 @@ fn address(shape: &Shape) -> usize {
 }
 
 impl Same {
+    #[cfg(test)]
+    pub(super) fn remembered(&self) -> usize {
+        self.known.len()
+    }
+
     pub(crate) fn shapes(&mut self, a: &Shape, b: &Shape) -> bool {
-        let key = (std::ptr::from_ref(a).addr(), std::ptr::from_ref(b).addr());
+        let key = (address(a), address(b));
         if key.0 == key.1 {
             return true;
+        }
+        if !alike_at_a_glance(a, b) {
+            return false;
         }
         if let Some(&known) = self.known.get(&key) {
             return known;
         }
+        let before = self.compared;
         let same = self.compare(a, b);
-        self.known.insert(key, same);
+        self.compared += 1;
+        // A thousand small clauses make a million pairs.
+        if self.compared - before >= WORTH_REMEMBERING {
+            self.known.insert(key, same);
+        }
         same
     }
 

@@ -11,8 +11,8 @@ use std::rc::Rc;
 use crate::cel::ast::{Comprehension, Expr, ExprKind as Node, Literal, Quantifier};
 use crate::cel::comparison::Operator;
 use crate::cel::name::unescape;
-use crate::cel::parse::read;
 use crate::compare::cel_condition::Condition;
+use crate::compare::limits::analysed;
 use crate::go::regexp::Pattern;
 use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
 
@@ -22,7 +22,7 @@ use super::{Kind, Kinds};
 use branches::{MAX_CASES, bound};
 
 pub(super) fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
-    let expr = read(&rule.rule).ok().filter(|expr| expr.is_manageable())?;
+    let expr = analysed(&rule.rule).filter(|expr| expr.is_manageable())?;
     if expr.reads_old_self() {
         // A transition rule doesn't run without an old object.
         return (rule.optional_old_self != Some(true)).then(|| constant(true));

@@ -39,6 +39,9 @@ impl PatternSearch<'_> {
         if self.min_length > MAX_WITNESS {
             return Search::Undecided("a string that long can't be searched".into());
         }
+        if !budget.build(self.min_length as usize) {
+            return Search::Undecided("too many strings that long were built".into());
+        }
         let Some(most) = budget.work(|| self.fingerprint()) else {
             return Search::Undecided(INTRICATE.into());
         };

@@ -25,3 +25,26 @@ fn comparisons_are_not_repeated() {
     // Twice as many choices, each checked against twice as much: four times the work, not eight times.
     assert!(some > 100 && more < 6 * some, "{some} and {more} conditions");
 }
+
+/// A list with a rule that looks at all combinations of this many items.
+fn combined(depth: usize) -> Value {
+    let rule = (0..depth).rev().fold("x0 >= 0".to_owned(), |body, level| format!("self.all(x{level}, {body})"));
+    json!({"type": "array", "minItems": 6, "maxItems": 6, "items": {"type": "integer"}, "x-kubernetes-validations": [{"rule": rule}]})
+}
+
+#[test]
+fn rules_that_are_run_count() {
+    let run = |depth: usize| {
+        let budget = Budget::shared();
+        order_roots(&shape(&combined(depth)), &shape(&json!({"type": "array", "maxItems": 5, "items": {"type": "integer"}})), &budget);
+        budget.spent()
+    };
+    let (few, many) = (run(1), run(5));
+    assert!(many > few + 1_000, "{few} and {many} steps");
+}
+
+#[test]
+fn long_rules_are_not_analysed() {
+    let long = |last: usize| (0..=last).map(|number| format!("self != 'v{number}'")).collect::<Vec<_>>().join(" && ");
+    assert!(crate::compare::limits::analysed(&long(20)).is_some() && crate::compare::limits::analysed(&long(200)).is_none());
+}

@@ -10,7 +10,7 @@ use crate::model::fact::{Outcome, Witness};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Extra;
 use crate::model::{FieldPath, PathStep};
-use crate::server::object::Response;
+use crate::server::object::{Compiled, Response};
 
 use super::combine::{Combiner, with_fields_of};
 use super::verdict::{refuses, verdict};
@@ -81,11 +81,11 @@ impl Witnesses<'_> {
             if !self.may_try() {
                 return Trial::Open;
             }
-            let old = self.before.request(object.clone());
+            let old = self.created(&self.before, &object);
             if !is_kept(&old) {
                 continue;
             }
-            let new = self.after.request(object.clone());
+            let new = self.created(&self.after, &object);
             let difference = verdict(&old, &new, path, cause);
             combiner.note(&body, old.accepted(), difference.is_some());
             if let Some((outcome, because)) = difference.filter(|_| old.accepted()) {
@@ -133,16 +133,16 @@ impl Witnesses<'_> {
             if !fits(&previous) || !fits(&object) {
                 continue;
             }
-            let stored = self.before.request(previous.clone());
+            let stored = self.created(&self.before, &previous);
             if !is_kept(&stored) || !stored.accepted() {
                 continue;
             }
-            let created = self.after.request(previous.clone());
+            let created = self.created(&self.after, &previous);
             if let Some((outcome, because)) = verdict(&stored, &created, path, cause) {
                 let object = previous;
                 return Trial::Shown(Box::new(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because }));
             }
-            let old = self.before.request_update(&stored.stored, object.clone());
+            let old = self.updated(&self.before, &stored.stored, &object);
             if !is_kept(&old) {
                 continue;
             }
@@ -150,7 +150,7 @@ impl Witnesses<'_> {
             let mut read = stored.stored;
             self.after.prune(&mut read);
             self.after.fill(&mut read);
-            let new = self.after.request_update(&read, object.clone());
+            let new = self.updated(&self.after, &read, &object);
             let difference = verdict(&old, &new, path, cause);
             combiner.note(&update, old.accepted(), difference.is_some());
             if let Some((outcome, because)) = difference.filter(|_| old.accepted()) {
@@ -164,7 +164,22 @@ impl Witnesses<'_> {
 
     fn may_try(&self) -> bool {
         self.tries.set(self.tries.get().saturating_sub(1));
-        self.tries.get() > 0
+        self.tries.get() > 0 && self.check_steps.get() > 0
+    }
+
+    /// Sends a create to one side.
+    pub(super) fn created(&self, side: &Compiled, object: &Value) -> Response {
+        self.counted(side.request(object.clone()))
+    }
+
+    /// Sends an update to one side.
+    fn updated(&self, side: &Compiled, old: &Value, object: &Value) -> Response {
+        self.counted(side.request_update(old, object.clone()))
+    }
+
+    fn counted(&self, response: Response) -> Response {
+        self.check_steps.set(self.check_steps.get().saturating_sub(response.steps));
+        response
     }
 
     /// The path to the topmost node on the way that has rules, or else to the node itself.

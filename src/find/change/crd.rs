@@ -5,6 +5,7 @@ use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::{Api, Crd, Place};
 
 use super::ChangeOptions;
+use super::evidence::SearchPool;
 use super::version::Compared;
 
 /// Collects the facts about one CRD.
@@ -15,13 +16,14 @@ pub(super) struct CrdComparison<'a, 't> {
     pub facts: Vec<Fact>,
     /// Pairs of schemas that were already compared.
     pub compared: Vec<Compared<'t>>,
+    pub pool: SearchPool,
 }
 
 pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &ChangeOptions<'_>) -> Vec<Fact> {
     if old.node.same_text(new.node) && old.conversion.patched == new.conversion.patched {
         return Vec::new();
     }
-    let mut review = CrdComparison { old, new, options, facts: Vec::new(), compared: Vec::new() };
+    let mut review = CrdComparison { old, new, options, facts: Vec::new(), compared: Vec::new(), pool: SearchPool::default() };
     review.api();
     review.names();
     review.metadata();

@@ -1,6 +1,6 @@
 //! Finds an object for each break, and keeps the facts that an object can show.
 
-use std::cell::LazyCell;
+use std::cell::{Cell, LazyCell};
 
 use crate::compare::{Budget, CONDITIONS, Cause, Sample, Trial, What, Witnesses, errors_of, is_oversized};
 use crate::input::yaml::Node;
@@ -16,6 +16,8 @@ const SHOWN: usize = 400;
 const PAIRS: usize = 100_000_000;
 /// Judging an object takes time linear in the schema: how many nodes may be looked at for one version.
 const NODES: usize = 8_000_000;
+/// All versions of a CRD together may use this many times as much as one.
+const POOLED: usize = 3;
 /// The cost of a fact, unless a field was only added or removed.
 const FULL_PRICE: usize = 8;
 /// An object with more values than this counts as several, to limit the memory for all of them.
@@ -95,11 +97,38 @@ impl From<Fact> for FactDraft {
 }
 
 /// The names for objects of the version.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct ResourceNames<'a> {
     pub group: &'a str,
     pub version: &'a str,
     pub kind: &'a str,
+    pub pool: &'a SearchPool,
+}
+
+/// The work that the searches for objects of all versions of a CRD may still do.
+pub(super) struct SearchPool {
+    pairs: Cell<usize>,
+    nodes: Cell<usize>,
+}
+
+impl Default for SearchPool {
+    fn default() -> Self {
+        SearchPool { pairs: Cell::new(POOLED * PAIRS), nodes: Cell::new(POOLED * NODES) }
+    }
+}
+
+impl SearchPool {
+    /// How many facts of a version may get an object, by the fields of its widest object and its nodes.
+    fn facts(&self, width: usize, size: usize) -> usize {
+        let (pairs, nodes) = (self.pairs.get().min(PAIRS), self.nodes.get().min(NODES));
+        SHOWN.min(pairs / width.saturating_mul(width)).min(nodes / size)
+    }
+
+    fn spend(&self, facts: usize, width: usize, size: usize) {
+        let less = |left: &Cell<usize>, spent: usize| left.set(left.get().saturating_sub(spent.saturating_mul(facts)));
+        less(&self.pairs, width.saturating_mul(width));
+        less(&self.nodes, size);
+    }
 }
 
 impl ResourceNames<'_> {
@@ -137,11 +166,13 @@ pub(super) fn attach(
     let inhabited = LazyCell::new(|| witnesses.is_inhabited());
     let most = |count: fn(Node<'_>) -> usize| roots.into_iter().map(count).max().unwrap_or(1).max(1);
     let (width, size) = (most(widest), most(nodes));
-    let mut left = FULL_PRICE * SHOWN.min(PAIRS / width.saturating_mul(width)).min(NODES / size);
+    let all = FULL_PRICE * resource.pool.facts(width, size);
+    let mut left = all;
     // A keyword that became a rule, or a rule that moved, accepts no more than before; only an object can distinguish accepting
     // more values from a rewrite.
     let reversed = LazyCell::new(|| resource.witnesses(&after, &before, &Budget::shared()));
-    let (mut left_reversed, reversed_inhabited) = (REVERSED.min(left / FULL_PRICE), LazyCell::new(|| reversed.is_inhabited()));
+    let may_be_reversed = REVERSED.min(left / FULL_PRICE);
+    let (mut left_reversed, reversed_inhabited) = (may_be_reversed, LazyCell::new(|| reversed.is_inhabited()));
     let facts: Vec<Fact> = drafts
         .into_iter()
         .map(|draft| match widens(&draft.fact) && left_reversed > 0 {
@@ -152,6 +183,7 @@ pub(super) fn attach(
             false => show(draft, &witnesses, &|| *inhabited, &|path| gains(&reversed, path), &mut left),
         })
         .collect();
+    resource.pool.spend((all - left).div_ceil(FULL_PRICE) + may_be_reversed - left_reversed, width, size);
     debug_assert!(facts.iter().all(is_sound), "a break is proved without an object");
     facts
 }

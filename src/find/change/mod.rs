@@ -106,7 +106,8 @@ pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &ChangeOptions<'_>) -> 
 pub fn successor<'t>(old: &Crd<'t>, new: &Crd<'t>, gone: &str, options: &ChangeOptions<'_>) -> Option<(String, Vec<Fact>)> {
     let before = old.version(gone)?;
     let after = version::successor(new, before)?;
-    let mut review = crd::CrdComparison { old, new, options, facts: Vec::new(), compared: Vec::new() };
+    let mut review =
+        crd::CrdComparison { old, new, options, facts: Vec::new(), compared: Vec::new(), pool: evidence::SearchPool::default() };
     review.successor(before, after);
     Some((after.name.to_owned(), review.facts))
 }

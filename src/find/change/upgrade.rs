@@ -26,7 +26,7 @@ use crate::model::{Api, Bundle, Crd, FieldPath, PathStep, Place, Version};
 use crate::server::crd;
 use crate::server::object::{Scale, enforced_format};
 
-use super::evidence::{FactDraft, ResourceNames, attach};
+use super::evidence::{FactDraft, ResourceNames, SearchPool, attach};
 use super::value_text::cut;
 
 /// How many characters of a rule a message shows.
@@ -89,7 +89,8 @@ fn of_version(crd: &Crd<'_>, version: &Version<'_>, from: Server, to: Server) ->
     let mut walk = UpgradeWalk { crd, version: version.name, from, to, drafts: Vec::new(), facts: Vec::new(), ranges: BTreeMap::new() };
     walk.node(&old, &new, &FieldPath::root(), true);
     let scale = Scale::of(version);
-    let resource = ResourceNames { group: crd.group(), version: version.name, kind: crd.kind() };
+    let pool = SearchPool::default();
+    let resource = ResourceNames { group: crd.group(), version: version.name, kind: crd.kind(), pool: &pool };
     let shown = |drafts: Vec<FactDraft>| {
         let facts = if drafts.is_empty() { Vec::new() } else { attach(drafts, (&old, &scale), (&new, &scale), resource) };
         // Without an object that shows it, there is no change.

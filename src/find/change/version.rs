@@ -82,7 +82,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
     }
 
     pub(super) fn resource<'s>(&'s self, version: &'s Version<'t>) -> ResourceNames<'s> {
-        ResourceNames { group: self.new.group(), version: version.name, kind: self.new.kind() }
+        ResourceNames { group: self.new.group(), version: version.name, kind: self.new.kind(), pool: &self.pool }
     }
 
     fn scope<'s>(

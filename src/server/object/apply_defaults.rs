@@ -27,9 +27,51 @@ pub(crate) trait DefaultNode: PruneNode {
     }
 }
 
-/// Applies defaults, and adds the paths of defaulted fields to `filled`, except those inside another default.
-pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'_>, mut filled: Option<&mut Vec<ObjectPath>>) {
-    if !node.has_defaults() {
+/// The defaults applied to one object.
+pub(super) struct Filled {
+    /// The paths of defaulted fields, except those inside another default; `None` if they aren't needed.
+    pub paths: Option<Vec<ObjectPath>>,
+    /// How many values may still be filled in.
+    left: usize,
+}
+
+/// How many values may be filled into one object. The server can store 1.5 MB.
+const MAX_FILLED: usize = 2_000_000;
+
+impl Filled {
+    /// Collects the paths.
+    pub fn listed() -> Self {
+        Filled { paths: Some(Vec::new()), left: MAX_FILLED }
+    }
+
+    pub fn unlisted() -> Self {
+        Filled { paths: None, left: MAX_FILLED }
+    }
+
+    /// Whether defaults were left out because there are too many.
+    pub fn is_cut(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Copies the default, if there is room for it.
+    fn take(&mut self, default: &Value) -> Option<Value> {
+        self.left = self.left.saturating_sub(size(default));
+        (self.left > 0).then(|| default.clone())
+    }
+}
+
+/// How many values a value contains, including itself.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Object(map) => 1 + map.values().map(size).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+/// Applies defaults.
+pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'_>, filled: &mut Filled) {
+    if !node.has_defaults() || filled.is_cut() {
         return;
     }
     match value {
@@ -38,52 +80,53 @@ pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trai
                 let trail = Trail::Key(trail, name);
                 let is_replaced = |value: &Value| value.is_null() && property.null_fate(NullPosition::Key) == NullFate::Defaulted;
                 let is_filled = map.get(name).is_none_or(is_replaced);
-                let fresh = match property.default() {
-                    Some(default) if is_filled => {
-                        map.insert(name.to_string(), default.clone());
-                        if let Some(filled) = filled.as_deref_mut() {
-                            filled.push(trail.path());
+                let fresh = match property.default().filter(|_| is_filled).and_then(|default| filled.take(default)) {
+                    Some(default) => {
+                        map.insert(name.to_string(), default);
+                        if let Some(paths) = &mut filled.paths {
+                            paths.push(trail.path());
                         }
                         true
                     }
-                    _ => false,
+                    None => false,
                 };
                 if let Some(value) = map.get_mut(name) {
-                    defaults(value, &property, &trail, if fresh { None } else { filled.as_deref_mut() });
+                    below(value, &property, &trail, fresh, filled);
                 }
             }
             if let Extra::Values(values) = node.extra() {
                 for (name, value) in map.iter_mut().filter(|(name, _)| node.property(name).is_none()) {
-                    replace_null(value, &values, NullPosition::Key, &Trail::Entry(trail, name), filled.as_deref_mut());
+                    replace_null(value, &values, NullPosition::Key, &Trail::Entry(trail, name), filled);
                 }
             }
         }
         Value::Array(items) => {
             let Some(node) = node.items() else { return };
             for (index, item) in items.iter_mut().enumerate() {
-                replace_null(item, &node, NullPosition::Item, &Trail::Index(trail, index), filled.as_deref_mut());
+                replace_null(item, &node, NullPosition::Item, &Trail::Index(trail, index), filled);
             }
         }
         _ => {}
     }
 }
 
+/// Applies defaults below a value; the paths inside a `fresh` default aren't collected.
+fn below<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'_>, fresh: bool, filled: &mut Filled) {
+    let paths = if fresh { filled.paths.take() } else { None };
+    defaults(value, node, trail, filled);
+    filled.paths = paths.or(filled.paths.take());
+}
+
 /// A map value or list item is never absent, so only its null can be replaced.
-fn replace_null<N: DefaultNode>(
-    value: &mut Value,
-    node: &N,
-    position: NullPosition,
-    trail: &Trail<'_>,
-    mut filled: Option<&mut Vec<ObjectPath>>,
-) {
-    match node.default() {
-        Some(default) if value.is_null() && node.null_fate(position) == NullFate::Defaulted => {
-            *value = default.clone();
-            if let Some(filled) = filled.as_deref_mut() {
-                filled.push(trail.path());
-            }
-            defaults(value, node, trail, None);
+fn replace_null<N: DefaultNode>(value: &mut Value, node: &N, position: NullPosition, trail: &Trail<'_>, filled: &mut Filled) {
+    let is_replaced = value.is_null() && node.null_fate(position) == NullFate::Defaulted;
+    let default = node.default().filter(|_| is_replaced).and_then(|default| filled.take(default));
+    let fresh = default.is_some();
+    if let Some(default) = default {
+        *value = default;
+        if let Some(paths) = &mut filled.paths {
+            paths.push(trail.path());
         }
-        _ => defaults(value, node, trail, filled),
     }
+    below(value, node, trail, fresh, filled);
 }

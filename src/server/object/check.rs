@@ -29,6 +29,7 @@ use super::trace::{Check, Seen};
 use super::types::{JsonKind, ReadPurpose, Types, number_domain, string_format};
 
 pub(super) use findings::Findings;
+use findings::MAX_WORK;
 use scalar::{enumerated, numeric, string, too_many, typed};
 
 /// A schema node as validation sees it.
@@ -58,6 +59,11 @@ pub(crate) trait CheckNode: PruneNode {
         Pattern::new(pattern).map(|pattern| pattern.is_match(text)).map_err(|error| error.to_string().into())
     }
 
+    /// Whether the node's enum lists a value.
+    fn enum_allows(&self, listed: &[Value], value: &Value) -> bool {
+        listed.iter().any(|allowed| super::enumeration::enum_allows(value, allowed))
+    }
+
     fn any_of(&self) -> impl Iterator<Item = Self>;
     fn one_of(&self) -> impl Iterator<Item = Self>;
     fn all_of(&self) -> impl Iterator<Item = Self>;
@@ -75,12 +81,14 @@ pub(super) fn run<N: CheckNode>(value: &Value, node: &N, correlated: Option<Corr
     }
     let mut findings = Findings::quiet();
     check(value, node, &Trail::Root, None, &mut findings);
-    if findings.failures > 0 {
-        findings = Findings::default();
-        check(value, node, &Trail::Root, correlated, &mut findings);
-        findings.errors = distinct(findings.errors, |error| error);
-        findings.warnings = distinct(findings.warnings, |tolerated| &tolerated.error);
+    if findings.failures == 0 {
+        return findings.complete();
     }
+    findings = Findings::default();
+    check(value, node, &Trail::Root, correlated, &mut findings);
+    findings = findings.complete();
+    findings.errors = distinct(findings.errors, |error| error);
+    findings.warnings = distinct(findings.warnings, |tolerated| &tolerated.error);
     findings
 }
 
@@ -106,6 +114,10 @@ fn check<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, correlated: O
 }
 
 pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, correlated: Option<Correlated<'_>>, out: &mut Findings) {
+    out.work += 1;
+    if out.work > MAX_WORK {
+        return;
+    }
     let (types, format) = (node.types(), node.string_format());
     if value.is_null() {
         if types.kinds(node.has_format(), node.shape().nullable).has(JsonKind::Null) {
@@ -184,11 +196,12 @@ fn array<N: CheckNode>(
     out: &mut Findings,
 ) {
     if let Some(child) = node.items() {
+        let correlated = correlated.map(Correlated::items);
         for (index, item) in items.iter().enumerate() {
             if out.is_settled() {
                 return;
             }
-            check(item, &child, &Trail::Index(trail, index), correlated.and_then(|correlated| correlated.index(index)), out);
+            check(item, &child, &Trail::Index(trail, index), correlated.as_ref().and_then(|items| items.at(index)), out);
         }
     }
     let size = items.len() as u64;
@@ -270,10 +283,11 @@ fn object<N: CheckNode>(map: &Map<String, Value>, node: &N, trail: &Trail<'_>, c
 /// Checks `anyOf`, `oneOf`, `allOf` and `not`, in this order. Ratcheting doesn't apply inside them.
 fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     out.passed += 1;
-    let fresh = out.like();
-    let of_clause = |clause: N| {
+    let mut fresh = out.like();
+    let mut of_clause = |clause: N| {
         let mut own = fresh.like();
         validate(value, &clause, trail, None, &mut own);
+        fresh.work = own.work;
         own
     };
     let whole = |kind, words: String| {
@@ -353,4 +367,5 @@ fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &m
             None => out.undecided.append(&mut own.undecided),
         }
     }
+    out.work = fresh.work;
 }

@@ -71,6 +71,8 @@ pub enum ObjectVerdict {
     NotServed,
     /// The version has no schema.
     NoSchema,
+    /// The server refuses requests of so many bytes.
+    TooLarge(usize),
     /// The version doesn't have this subresource.
     NoSubresource(Subresource),
     /// A write to a subresource needs the existing object.
@@ -144,7 +146,7 @@ impl<'b, 't> BundleChecker<'b, 't> {
     /// Checks the object as a stored one, or as one that is `created`.
     fn validate(&self, crd: usize, object: &InputObject<'_>, created: bool) -> Result<Response, ObjectVerdict> {
         let endpoint = self.endpoint(crd, object)?;
-        let object = object.node.to_json();
+        let object = object.request_body()?;
         Ok(if created { endpoint.create_with_status(object) } else { endpoint.validate(object) })
     }
 
@@ -154,6 +156,23 @@ impl<'b, 't> BundleChecker<'b, 't> {
         let candidates = self.crds(object);
         let same = |&&index: &&usize| self.bundle.crds.get(index).is_some_and(|crd| channel(crd) == channel(other));
         candidates.iter().find(same).or_else(|| candidates.first().filter(|_| candidates.len() == 1)).copied()
+    }
+}
+
+/// Bytes of the largest request that the server takes.
+pub const MAX_REQUEST: usize = crate::cel::decl::MAX_REQUEST as usize;
+
+/// Counts what is written.
+struct ByteCount(usize);
+
+impl std::io::Write for ByteCount {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -169,6 +188,20 @@ pub(super) struct InputObject<'t> {
 impl<'t> InputObject<'t> {
     pub fn group(&self) -> &'t str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// The object as a client sends it.
+    pub fn request_body(&self) -> Result<Value, ObjectVerdict> {
+        let body = self.node.to_json();
+        // A text is some times as long as JSON at most.
+        if self.node.source().len() > MAX_REQUEST / 16 || self.node.tree().is_aliased() {
+            let mut bytes = ByteCount(0);
+            let counted = serde_json::to_writer(&mut bytes, &body);
+            if counted.is_ok() && bytes.0 > MAX_REQUEST {
+                return Err(ObjectVerdict::TooLarge(bytes.0));
+            }
+        }
+        Ok(body)
     }
 
     pub fn version(&self) -> &'t str {
@@ -277,8 +310,15 @@ pub(super) fn report(object: &InputObject<'_>, checker: &BundleChecker<'_, '_>, 
     checked.collect()
 }
 
+/// Dropped fields of one object that are listed.
+const MAX_PRUNED: usize = 10_000;
+
 /// Adds places in the object's file to a result.
-pub(super) fn place(object: &InputObject<'_>, outcome: Response, endpoint: Option<&Endpoint>) -> Checked {
+pub(super) fn place(object: &InputObject<'_>, mut outcome: Response, endpoint: Option<&Endpoint>) -> Checked {
+    if let Some(more) = outcome.pruned.len().checked_sub(MAX_PRUNED).filter(|more| *more > 0) {
+        outcome.pruned.truncate(MAX_PRUNED);
+        outcome.undecided.push((ObjectPath::root(), format!("{more} more fields are dropped; they aren't listed")));
+    }
     let similar = |path: &ObjectPath| {
         let known = endpoint.map(|endpoint| endpoint.compiled().declared_siblings(path)).unwrap_or_default();
         let (parent, _) = path.prefix(path.steps().len().saturating_sub(1)).locate(object.node);

@@ -1,5 +1,7 @@
 //! Equality as the server compares values: for `enum`, after conversion to the type of the listed value.
 
+use std::collections::HashSet;
+
 use serde_json::{Number, Value};
 
 /// Whether a value equals a listed one.
@@ -15,12 +17,58 @@ pub(super) fn enum_allows(value: &Value, allowed: &Value) -> bool {
             (None, Some(b)) => value.as_f64().is_some_and(|a| a as i64 == b),
             (None, None) => value.as_f64() == allowed.as_f64(),
         },
-        (Value::Number(value), Value::String(allowed)) => integer(value).is_some_and(|code| {
-            let c = u32::try_from(code).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
-            allowed.chars().eq([c])
-        }),
+        (Value::Number(value), Value::String(allowed)) => integer(value).is_some_and(|code| allowed.chars().eq([character(code)])),
         _ => same(value, allowed),
     }
+}
+
+/// A long enum, for many values.
+#[derive(Debug)]
+pub(super) struct EnumIndex {
+    texts: HashSet<String>,
+    integers: HashSet<i64>,
+    /// Those that are neither.
+    others: Vec<Value>,
+}
+
+/// Values of an enum that are held against a value one by one.
+const SHORT: usize = 32;
+
+impl EnumIndex {
+    /// Nothing for a short list.
+    pub fn of(listed: &[Value]) -> Option<Self> {
+        if listed.len() <= SHORT {
+            return None;
+        }
+        let mut index = EnumIndex { texts: HashSet::new(), integers: HashSet::new(), others: Vec::new() };
+        for value in listed {
+            match value {
+                Value::String(text) => drop(index.texts.insert(text.clone())),
+                Value::Number(number) if integer(number).is_some() => index.integers.extend(integer(number)),
+                other => index.others.push(other.clone()),
+            }
+        }
+        Some(index)
+    }
+
+    /// As [`enum_allows`] of any of them.
+    pub fn allows(&self, value: &Value) -> bool {
+        let listed = match value {
+            Value::String(text) => self.texts.contains(text),
+            Value::Number(number) => match (integer(number), number.as_f64()) {
+                (Some(code), _) => self.integers.contains(&code) || self.texts.contains(&character(code).to_string()),
+                (None, Some(float)) => self.integers.contains(&(float as i64)),
+                (None, None) => false,
+            },
+            _ => false,
+        };
+        listed || self.others.iter().any(|allowed| enum_allows(value, allowed))
+    }
+}
+
+/// The character that Go converts an integer to.
+fn character(code: i64) -> char {
+    u32::try_from(code).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 /// An integer as the server represents it: numbers that don't fit 64 bits are floats there.
@@ -46,7 +94,7 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
 
 /// Whether a list contains the same value twice.
 pub(super) fn has_duplicates(items: &[Value]) -> bool {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     items.iter().any(|item| !seen.insert(item.to_string()))
 }
 
@@ -65,5 +113,38 @@ mod tests {
         assert!(!enum_allows(&json!("2"), &json!(2)));
         assert!(!enum_allows(&json!(null), &json!(null)));
         assert!(!enum_allows(&json!({"a": 1}), &json!({"a": 1.0})));
+    }
+
+    #[test]
+    fn an_index_answers_like_the_list() {
+        let mut listed: Vec<Value> = (0..SHORT).map(|number| json!(format!("v{number}"))).collect();
+        assert!(EnumIndex::of(&listed).is_none(), "not worth it");
+        listed.extend([json!(2), json!(-3), json!(2.5), json!("a"), json!("ab"), json!(null), json!(true), json!([1]), json!({"a": 1})]);
+        let index = EnumIndex::of(&listed).unwrap();
+        let asked = [
+            json!("v1"),
+            json!("w"),
+            json!("a"),
+            json!(97),
+            json!(98),
+            json!(2),
+            json!(2.0),
+            json!(2.7),
+            json!(2.5),
+            json!(-3.2),
+            json!(1e300),
+            json!(null),
+            json!(true),
+            json!(false),
+            json!([1]),
+            json!([2]),
+            json!({"a": 1}),
+            json!({"a": 1.0}),
+            json!(-1),
+            json!("\u{fffd}"),
+        ];
+        for value in asked {
+            assert_eq!(index.allows(&value), listed.iter().any(|allowed| enum_allows(&value, allowed)), "{value}");
+        }
     }
 }

@@ -52,6 +52,8 @@ pub enum FieldErrorKind {
     Unknown,
     /// A rule of `x-kubernetes-validations`.
     Rule,
+    /// With its defaults, the object is too large to be stored.
+    Size,
     /// Rules weren't run because of earlier errors.
     Unchecked,
 }
@@ -214,6 +216,12 @@ impl FieldError {
         let words =
             "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
         FieldError::new(ObjectPath::root(), Naming::None, FieldErrorKind::Unchecked, FieldErrorType::Invalid, Some(&Value::Null), words)
+    }
+
+    /// An object that is too large to be stored with its defaults.
+    pub(super) fn too_large() -> Self {
+        let words = "the object is too large with its defaults";
+        FieldError::new(ObjectPath::root(), Naming::None, FieldErrorKind::Size, FieldErrorType::TooLong, None, words)
     }
 
     /// Converts the error of a check that started at this field to one of the whole object. The message keeps its shorter path,

@@ -36,7 +36,7 @@ use crate::server::key_fate::Pruning;
 pub(crate) use apply_defaults::DefaultNode;
 pub(crate) use check::CheckNode;
 pub use check_default::default_of_schema;
-pub use check_files::{ObjectReport, ObjectVerdict, Request, check_objects};
+pub use check_files::{MAX_REQUEST, ObjectReport, ObjectVerdict, Request, check_objects};
 pub use crd_upgrade::Upgrade;
 pub(crate) use declared::{clause_accepts, declared_accepts};
 pub(crate) use differences::differences;
@@ -51,6 +51,7 @@ pub use trace::{Check, Seen};
 pub(crate) use types::{JsonKind, JsonKinds, enforced_format, number_domains};
 pub use updates::check_updates;
 
+use apply_defaults::Filled;
 use node::CompiledNode;
 use path::Trail;
 use ratchet::Correlated;
@@ -93,7 +94,7 @@ pub(crate) fn checks_format(shape: &Shape) -> bool {
 
 /// Applies the defaults of a node to a value.
 pub(crate) fn fill_in<N: DefaultNode>(value: &mut Value, node: &N) {
-    apply_defaults::defaults(value, node, &Trail::Root, None);
+    apply_defaults::defaults(value, node, &Trail::Root, &mut Filled::unlisted());
 }
 
 /// A version's schema, ready for many objects.
@@ -123,6 +124,8 @@ pub struct Response {
     pub undecided: Vec<(ObjectPath, String)>,
     /// Which checks were made, if the schema was compiled to record them.
     pub seen: Vec<Seen>,
+    /// Steps that the checks and the CEL rules took.
+    pub steps: usize,
 }
 
 impl Response {
@@ -150,9 +153,9 @@ impl Compiled {
 
     /// Applies defaults, like the server does for requests and for objects read from storage.
     pub fn fill(&self, object: &mut Value) -> Vec<ObjectPath> {
-        let mut filled = Vec::new();
-        apply_defaults::defaults(object, &&self.root, &Trail::Root, Some(&mut filled));
-        filled
+        let mut filled = Filled::listed();
+        apply_defaults::defaults(object, &&self.root, &Trail::Root, &mut filled);
+        filled.paths.unwrap_or_default()
     }
 
     /// A request to create the object.
@@ -236,8 +239,11 @@ impl Compiled {
         outcome.pruned.extend(prune::unknown(&mut object, &self.root, true));
         prune::nulls(&mut object, &&self.root, &root, &mut |trail| outcome.nulls.push(trail.path()));
         let unread = unread.or_else(|| embedded::read(&mut object, &self.root, &root, &mut outcome.pruned));
-        apply_defaults::defaults(&mut object, &&self.root, &root, Some(&mut outcome.defaulted));
+        let mut filled = Filled::listed();
+        apply_defaults::defaults(&mut object, &&self.root, &root, &mut filled);
         outcome.errors.extend(unread);
+        outcome.errors.extend(filled.is_cut().then(FieldError::too_large));
+        outcome.defaulted = filled.paths.unwrap_or_default();
         outcome.stored = object;
         outcome
     }
@@ -258,6 +264,7 @@ impl Compiled {
         match part {
             Part::Whole => {
                 let findings = check::run(object, &&self.root, correlated, self.trace);
+                outcome.steps = findings.steps();
                 outcome.seen.extend(findings.seen.into_iter().flatten());
                 errors.extend(findings.errors);
                 outcome.warnings = findings.warnings;
@@ -302,6 +309,7 @@ impl Compiled {
             outcome.warnings.extend(results.warnings);
             outcome.undecided.extend(results.undecided);
             outcome.seen.extend(results.seen.into_iter().flatten());
+            outcome.steps = outcome.steps.saturating_add(results.steps);
         }
         let older = !self.root.shape.kubernetes.words(Feature::JsonValues);
         outcome.errors = if older { errors.into_iter().map(FieldError::without_json).collect() } else { errors };

@@ -15,6 +15,7 @@ use crate::server::key_fate::PruneNode;
 
 use super::apply_defaults::DefaultNode;
 use super::check::CheckNode;
+use super::enumeration::{EnumIndex, enum_allows};
 use super::rules::Programs;
 use super::types::{ReadPurpose, Types, has_format, number_domain, string_format};
 
@@ -49,6 +50,8 @@ pub(super) struct CompiledNode {
     has_format: bool,
     pub numbers: NumberDomain,
     pattern: OnceLock<Result<Pattern, Arc<str>>>,
+    /// For a long enum.
+    listed: Option<EnumIndex>,
     pub items: Option<Box<CompiledNode>>,
     pub properties: CompiledFields,
     pub extra: Extra<Box<CompiledNode>>,
@@ -106,6 +109,7 @@ impl CompiledNode {
             has_format: has_format(shape, purpose),
             numbers: number_domain(shape, purpose),
             pattern: OnceLock::new(),
+            listed: shape.enum_values.as_deref().and_then(EnumIndex::of),
             items: shape.items.as_ref().map(|items| Box::new(child(items))),
             properties: CompiledFields(shape.properties.iter().map(|(name, property)| (name.as_str().into(), child(property))).collect()),
             extra: shape.extra.as_ref().map(|values| Box::new(child(values))),
@@ -200,6 +204,13 @@ impl CheckNode for &CompiledNode {
     fn matches_pattern(&self, pattern: &str, text: &str) -> Result<bool, Arc<str>> {
         let pattern = self.pattern.get_or_init(|| Pattern::new(pattern).map_err(|error| error.to_string().into()));
         pattern.as_ref().map(|pattern| pattern.is_match(text)).map_err(Arc::clone)
+    }
+
+    fn enum_allows(&self, listed: &[Value], value: &Value) -> bool {
+        match &self.listed {
+            Some(index) => index.allows(value),
+            None => listed.iter().any(|allowed| enum_allows(value, allowed)),
+        }
     }
 
     fn any_of(&self) -> impl Iterator<Item = Self> {

@@ -1,5 +1,7 @@
 //! Ratcheting: matches new values with old ones, so that errors in values that an update didn't change are tolerated.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use crate::model::kubernetes::Feature;
@@ -67,11 +69,10 @@ impl<'a> Correlated<'a> {
         Some(Correlated { old, new, shape: value_shape(self.shape, name)?, ..self })
     }
 
-    /// Only items of a map list can be matched, by their keys.
-    pub fn index(self, index: usize) -> Option<Self> {
-        let new = self.new.as_array()?.get(index)?;
-        let old = by_key(self.shape, self.old.as_array()?, new)?;
-        Some(Correlated { old, new, shape: self.shape.items.as_deref()?, ..self })
+    /// The items of both lists.
+    pub fn items(self) -> CorrelatedItems<'a> {
+        let items = self.old.as_array().map(Vec::as_slice).unwrap_or_default();
+        CorrelatedItems { list: self, old: KeyedItems::of(self.shape, items) }
     }
 
     /// Whether the server tolerates errors here because nothing changed.
@@ -85,7 +86,10 @@ impl<'a> Correlated<'a> {
             (Value::Array(old), Value::Array(new)) => {
                 old.len() == new.len()
                     && match self.shape.list_type {
-                        ListType::Map => (0..new.len()).all(|index| self.index(index).is_some_and(Correlated::is_unchanged)),
+                        ListType::Map => {
+                            let items = self.items();
+                            (0..new.len()).all(|index| items.at(index).is_some_and(Correlated::is_unchanged))
+                        }
                         ListType::Atomic | ListType::Set => old.iter().zip(new).all(|(old, new)| same(old, new)),
                     }
             }
@@ -106,13 +110,70 @@ pub(super) fn value_shape<'s>(shape: &'s Shape, name: &str) -> Option<&'s Shape>
     }
 }
 
-/// The first item of a map list with the same keys as `item`.
-pub(super) fn by_key<'v>(list: &Shape, items: &'v [Value], item: &Value) -> Option<&'v Value> {
-    if list.list_type != ListType::Map {
-        return None;
+/// The items of an old list and of the new one.
+pub(super) struct CorrelatedItems<'a> {
+    list: Correlated<'a>,
+    old: KeyedItems<'a>,
+}
+
+impl<'a> CorrelatedItems<'a> {
+    /// Only items of a map list can be followed, by their keys.
+    pub fn at(&self, index: usize) -> Option<Correlated<'a>> {
+        let new = self.list.new.as_array()?.get(index)?;
+        let old = self.old.like(new)?;
+        Some(Correlated { old, new, shape: self.list.shape.items.as_deref()?, ..self.list })
     }
-    let wanted = item.as_object()?;
-    items.iter().find(|candidate| candidate.as_object().is_some_and(|candidate| has_keys(candidate, wanted, &list.map_keys)))
+}
+
+/// The items of a map list by their keys.
+pub(super) struct KeyedItems<'v> {
+    list: &'v Shape,
+    items: &'v [Value],
+    /// The first item with each combination of keys; only for a list that is long.
+    index: Option<HashMap<String, &'v Value>>,
+}
+
+/// Items that are looked at one by one.
+const SHORT: usize = 32;
+
+impl<'v> KeyedItems<'v> {
+    pub fn of(list: &'v Shape, items: &'v [Value]) -> Self {
+        let index = (list.list_type == ListType::Map && items.len() > SHORT).then(|| {
+            let mut index = HashMap::new();
+            for item in items {
+                if let Some(keys) = item.as_object().and_then(|item| written_keys(item, &list.map_keys)) {
+                    index.entry(keys).or_insert(item);
+                }
+            }
+            index
+        });
+        KeyedItems { list, items, index }
+    }
+
+    /// The first item that has the keys of `item`.
+    pub fn like(&self, item: &Value) -> Option<&'v Value> {
+        if self.list.list_type != ListType::Map {
+            return None;
+        }
+        let (wanted, keys) = (item.as_object()?, &self.list.map_keys);
+        match &self.index {
+            Some(index) => index.get(&written_keys(wanted, keys)?).copied(),
+            None => self.items.iter().find(|candidate| candidate.as_object().is_some_and(|candidate| has_keys(candidate, wanted, keys))),
+        }
+    }
+}
+
+/// The keys of an item, written so that they are equal where [`same`] says so; nothing if one is missing or not a scalar.
+fn written_keys(item: &Map<String, Value>, keys: &[String]) -> Option<String> {
+    let mut written = String::new();
+    for key in keys {
+        match item.get(key)? {
+            Value::Null | Value::Array(_) | Value::Object(_) => return None,
+            Value::Number(number) if number.as_i64().is_none() => written.push_str(&format!("{:?},", number.as_f64())),
+            value => written.push_str(&format!("{value},")),
+        }
+    }
+    Some(written)
 }
 
 fn has_keys(candidate: &Map<String, Value>, wanted: &Map<String, Value>, keys: &[String]) -> bool {

@@ -12,9 +12,15 @@ use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
 use super::error::{FieldError, FieldErrorKind, FieldErrorType};
 use super::node::CompiledNode;
 use super::path::{ObjectPath, ObjectStep, Trail};
-use super::ratchet::{Correlated, Tolerance, Tolerated, by_key, value_shape};
+use super::ratchet::{Correlated, KeyedItems, Tolerance, Tolerated, value_shape};
 use super::trace::{Check, Seen};
 
+/// Steps of all rules on one object. The server stops at a cost of ten million, which is of the same order.
+const MAX_STEPS: usize = 10_000_000;
+/// How many errors of rules are listed for one object.
+const MAX_ERRORS: usize = 10_000;
+/// How many bytes of a message count as one step.
+const MESSAGE_STEP: usize = 16;
 /// The longest text that a messageExpression may return.
 const MESSAGE_BYTES: usize = 5 << 10;
 
@@ -162,10 +168,10 @@ impl<'a> Ratchet<'a> {
         }
     }
 
-    fn index(self, index: usize) -> Self {
+    fn item(self, item: Option<Correlated<'a>>) -> Self {
         match self.current {
             None => self,
-            Some(current) => self.below(current, current.index(index)),
+            Some(current) => self.below(current, item),
         }
     }
 }
@@ -175,6 +181,8 @@ impl<'a> Ratchet<'a> {
 pub(super) struct RuleResults {
     pub errors: Vec<FieldError>,
     pub warnings: Vec<Tolerated>,
+    /// Steps that the rules took.
+    pub steps: usize,
     /// Rules of the server that can't be run here.
     pub undecided: Vec<(ObjectPath, String)>,
     /// The results of individual rules, if requested.
@@ -184,6 +192,14 @@ pub(super) struct RuleResults {
 impl RuleResults {
     pub fn new(trace: bool) -> Self {
         RuleResults { seen: trace.then(Vec::new), ..RuleResults::default() }
+    }
+
+    /// Notes that the rules which were left can't be run, once.
+    fn stop(&mut self, trail: &Trail<'_>, reason: String) {
+        if self.steps < usize::MAX {
+            self.steps = usize::MAX;
+            self.undecided.push((trail.path(), reason));
+        }
     }
 
     fn saw(&mut self, rule: &Rule<'_>, trail: &Trail<'_>, holds: bool) {
@@ -213,9 +229,10 @@ pub(super) fn check(
         Value::Array(items) => {
             let Some(child) = node.items.as_deref().filter(|child| child.below.rules) else { return };
             let before = old.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            let (before, correlated) = (KeyedItems::of(&node.shape, before), ratchet.current.map(Correlated::items));
             for (index, item) in items.iter().enumerate() {
-                let old = by_key(&node.shape, before, item);
-                check(item, old, child, &Trail::Index(trail, index), ratchet.index(index), results);
+                let correlated = correlated.as_ref().and_then(|items| items.at(index));
+                check(item, before.like(item), child, &Trail::Index(trail, index), ratchet.item(correlated), results);
             }
         }
         Value::Object(map) => {
@@ -250,7 +267,18 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
     if !program.applies(value, old) {
         return;
     }
-    match program.holds(value, old) {
+    if results.steps >= MAX_STEPS {
+        return results.stop(trail, format!("the rules on this object take more than {MAX_STEPS} steps"));
+    }
+    if results.errors.len() >= MAX_ERRORS {
+        return results.stop(trail, format!("rules fail in more than {MAX_ERRORS} places; the others aren't listed"));
+    }
+    let holds = program.holds_counted(value, old, &mut results.steps);
+    if !matches!(holds, Ok(true)) {
+        // The message repeats the rule.
+        results.steps += rule.text.rule.len() / MESSAGE_STEP;
+    }
+    match holds {
         Ok(true) => results.saw(&rule, trail, true),
         Ok(false) => {
             let error = rule.broken(value, old, trail);

@@ -267,3 +267,48 @@ fn messages_are_those_of_the_server() {
         assert_eq!(errors.first().map(String::as_str), Some(said));
     }
 }
+
+#[test]
+fn a_request_has_a_limit_of_steps_and_says_so() {
+    // Every item is checked against every clause: 3,000 × 3,000.
+    let clauses: Vec<String> = (0..3_000).map(|number| format!("{{enum: [v{number}]}}")).collect();
+    let schema = format!("{{a: {{type: array, items: {{type: string, anyOf: [{}]}}}}}}", clauses.join(", "));
+    let outcome = request(&schema, json!({"a": vec!["v2999"; 3_000]}));
+    assert!(outcome.accepted());
+    assert_eq!(outcome.undecided.len(), 1);
+    assert!(outcome.undecided[0].1.contains("steps"), "{}", outcome.undecided[0].1);
+}
+
+#[test]
+fn errors_are_listed_up_to_a_limit() {
+    let outcome =
+        request("{a: {type: array, items: {type: integer, maximum: 5}}}", json!({"a": (0..20_000).map(|n| n + 6).collect::<Vec<_>>()}));
+    assert_eq!(outcome.errors.len(), 10_000);
+    assert_eq!(outcome.undecided.len(), 1);
+}
+
+#[test]
+fn defaults_that_multiply_are_refused() {
+    let many: Vec<usize> = (0..3_000).collect();
+    let schema = format!(
+        "{{a: {{type: array, items: {{type: object, properties: {{x: {{type: array, items: {{type: integer}}, default: {many:?}}}}}}}}}}}"
+    );
+    assert!(request(&schema, json!({"a": [{}, {}]})).accepted());
+    let outcome = request(&schema, json!({"a": vec![json!({}); 1_000]}));
+    assert_eq!(outcome.errors.len(), 1);
+    assert_eq!(outcome.errors[0].kind, FieldErrorKind::Size);
+}
+
+#[test]
+fn items_of_a_long_map_list_are_matched_by_their_keys() {
+    let schema = "{a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], \
+                  properties: {k: {type: string}, v: {type: integer, maximum: 5}}}}}";
+    let compiled = Compiled::new(&shape(schema));
+    let item = |number: usize| json!({"k": format!("k{number}"), "v": number});
+    let old = json!({"spec": {"a": (0..100).map(item).collect::<Vec<_>>()}});
+    let mut items: Vec<Value> = (0..100).rev().map(item).collect();
+    assert!(compiled.request_update(&old, json!({"spec": {"a": items.clone()}})).accepted(), "each is what it was, in another place");
+    items[0]["v"] = json!(200);
+    let outcome = compiled.request_update(&old, json!({"spec": {"a": items}}));
+    assert_eq!(fields(&outcome), ["spec.a[0].v"]);
+}

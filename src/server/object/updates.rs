@@ -100,7 +100,7 @@ fn update(
         let crd = checker.bundle.crds.get(index)?;
         let answer = checker.endpoint(index, target).and_then(|endpoint| {
             let stored = stored(previous, target, index, endpoint, checker)?;
-            let outcome = answer(endpoint, &stored, object.node.to_json(), subresource)?;
+            let outcome = answer(endpoint, &stored, object.request_body()?, subresource)?;
             Ok(ObjectVerdict::Checked(Box::new(place(object, outcome, Some(endpoint)))))
         });
         Some(bare(object, request, Some(crd), answer.unwrap_or_else(|verdict| verdict)))

@@ -5,16 +5,17 @@ use serde_json::{Value, json};
 use super::super::part::{Part, Parts, reads};
 use super::super::{Formula, Kind, RuleCache};
 use super::shape;
+use crate::compare::Budget;
 
 /// How many conditions a schema has for values of a kind; `None` if it accepts none of them.
 fn parts(schema: Value, kind: Kind) -> Option<usize> {
-    let (shape, rules) = (shape(&schema), RuleCache::default());
+    let (shape, rules) = (shape(&schema), RuleCache::within(&Budget::of_each()));
     Parts { pair: None, rules: &rules }.of_shape(&shape, kind, true).ok().map(|parts| parts.len())
 }
 
 /// Whether a formula restricts a kind; `Err` if it can't hold.
 fn says(formula: Formula, kind: Kind) -> Result<bool, ()> {
-    let rules = RuleCache::default();
+    let rules = RuleCache::within(&Budget::of_each());
     Parts { pair: None, rules: &rules }.of_formula(&Rc::new(formula), kind).map(|part| part.is_some()).map_err(|_| ())
 }
 
@@ -30,7 +31,7 @@ fn a_keyword_applies_only_to_its_kinds() {
 #[test]
 fn list_types_and_rules_count_only_where_a_node_is_declared() {
     let schema = json!({"type": "array", "x-kubernetes-list-type": "set", "x-kubernetes-validations": [{"rule": "size(self) < 3"}]});
-    let (shape, rules) = (shape(&schema), RuleCache::default());
+    let (shape, rules) = (shape(&schema), RuleCache::within(&Budget::of_each()));
     let parts = |declared: bool| Parts { pair: None, rules: &rules }.of_shape(&shape, Kind::Array, declared).ok().unwrap().len();
     assert_eq!((parts(true), parts(false)), (2, 0));
 }

@@ -49,3 +49,15 @@ fn accepted_values_do_not_affect_how_values_are_read() {
     let kept = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     assert!(!read_alike(field(kept), field(json!({"type": "object"}))));
 }
+
+#[test]
+fn small_clauses_are_compared_again_instead_of_remembered() {
+    let clauses: Vec<_> = (0..50).map(|number| shape(&json!({"properties": {"a": {"maximum": number}}}))).collect();
+    let mut same = Same::default();
+    for a in &clauses {
+        assert_eq!(clauses.iter().filter(|b| same.shapes(a, b)).count(), 1);
+    }
+    assert_eq!(same.remembered(), 0);
+    let wide = json!({"type": "object", "properties": (0..30).map(|n| (format!("f{n}"), json!({"type": "string"}))).collect::<serde_json::Map<_, _>>()});
+    assert!(same.shapes(&shape(&wide), &shape(&wide)) && same.remembered() == 1);
+}

@@ -5,6 +5,11 @@ use crate::server::object::path::{ObjectPath, Trail};
 use crate::server::object::ratchet::Tolerated;
 use crate::server::object::trace::{Check, Seen};
 
+/// How many values of one object are checked against nodes, those of clauses included. The server takes requests of three megabytes.
+pub(super) const MAX_WORK: usize = 8_000_000;
+/// How many errors of one object are listed.
+const MAX_ERRORS: usize = 10_000;
+
 /// The results so far.
 #[derive(Debug, Default)]
 pub(in super::super) struct Findings {
@@ -20,6 +25,8 @@ pub(in super::super) struct Findings {
     pub seen: Option<Vec<Seen>>,
     /// The number of checks that passed: the server reports the clause that passed the most.
     pub(super) passed: u32,
+    /// How many values were checked against a node.
+    pub(super) work: usize,
 }
 
 impl Findings {
@@ -29,7 +36,7 @@ impl Findings {
 
     /// Whether everything passed; `None` if a check can't be made here.
     pub(in super::super) fn verdict(&self) -> Option<bool> {
-        match (self.failures, self.undecided.is_empty()) {
+        match (self.failures, self.undecided.is_empty() && self.work <= MAX_WORK) {
             (0, true) => Some(true),
             (0, false) => None,
             _ => Some(false),
@@ -38,15 +45,33 @@ impl Findings {
 
     /// Whether further checks can't change the verdict, and their errors aren't needed.
     pub(super) fn is_settled(&self) -> bool {
-        self.quiet && self.failures > 0
+        self.quiet && self.failures > 0 || self.work > MAX_WORK || self.errors.len() >= MAX_ERRORS
     }
 
     pub(super) fn like(&self) -> Self {
-        Findings { quiet: self.quiet, ..Findings::default() }
+        Findings { quiet: self.quiet, work: self.work, ..Findings::default() }
+    }
+
+    /// The work in steps of CEL: a check takes about as long as a few of them.
+    pub(in super::super) fn steps(&self) -> usize {
+        const STEPS: usize = 4;
+        self.work * STEPS
+    }
+
+    /// Says what was cut, if something was.
+    pub(super) fn complete(mut self) -> Self {
+        let cut = match () {
+            () if self.work > MAX_WORK => format!("checking this object takes more than {MAX_WORK} steps"),
+            () if self.errors.len() >= MAX_ERRORS => format!("more than {MAX_ERRORS} errors; the others aren't listed"),
+            () => return self,
+        };
+        self.undecided.push((ObjectPath::root(), cut));
+        self
     }
 
     pub(super) fn merge(&mut self, other: Findings) {
         self.failures += other.failures;
+        self.work = self.work.max(other.work);
         self.passed += other.passed;
         self.errors.extend(other.errors);
         self.warnings.extend(other.warnings);

@@ -4,12 +4,14 @@ use serde_json::{Number, Value};
 
 use crate::model::kubernetes::Feature;
 use crate::model::number::{self, Broken, is_json_integer};
-use crate::server::object::enumeration;
 use crate::server::object::error::{FieldError, FieldErrorKind, FieldErrorType, Naming};
 use crate::server::object::path::Trail;
 use crate::server::object::types::JsonKind;
 
 use super::{CheckNode, Findings, error, name, wrong_type};
+
+/// How many values of an enum a message lists.
+const MAX_LISTED: usize = 1_000;
 
 pub(super) fn typed<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     let types = node.types();
@@ -35,7 +37,7 @@ fn reports_fraction_twice<N: CheckNode>(value: &Value, node: &N) -> bool {
 
 pub(super) fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     let Some(values) = node.shape().enum_values.as_ref().filter(|values| !values.is_empty()) else { return };
-    let allowed = values.iter().any(|allowed| enumeration::enum_allows(value, allowed));
+    let allowed = node.enum_allows(values, value);
     out.saw(trail, FieldErrorKind::Enum, allowed);
     if allowed {
         return;
@@ -43,8 +45,15 @@ pub(super) fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_
     out.fail(|| {
         // The server treats all of them as strings, including numbers.
         let quoted = |value: &Value| if value.is_string() { value.to_string() } else { Value::from(value.to_string()).to_string() };
-        let allowed: Vec<String> = values.iter().map(quoted).collect();
-        error(trail, FieldErrorKind::Enum, FieldErrorType::NotSupported, Some(value), &format!("supported values: {}", allowed.join(", ")))
+        let allowed: Vec<String> = values.iter().take(MAX_LISTED).map(quoted).collect();
+        let more = if values.len() > MAX_LISTED { ", …" } else { "" };
+        error(
+            trail,
+            FieldErrorKind::Enum,
+            FieldErrorType::NotSupported,
+            Some(value),
+            &format!("supported values: {}{more}", allowed.join(", ")),
+        )
     });
 }
 
