@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{CountRange, NumberBounds};
+use crate::model::schema::shape::{CountRange, NumberBounds, Type};
 
 use super::address::Containers;
 use super::shape_edit::{anything, literal};
@@ -30,13 +30,19 @@ pub(crate) fn without_absence(shape: Shape) -> Shape {
 /// The schema extended to accept one more value.
 pub(crate) fn with_value(child: &Shape, value: &Value) -> Shape {
     let mut child = Shape { default: None, ..child.clone() };
-    if let Some(values) = &mut child.enum_values {
-        if !values.contains(value) {
-            values.push(value.clone());
-        }
-        return child;
+    if !fits_type(&child, value) {
+        return anything(&child);
     }
-    if has_only_type(&child) && fits_type(&child, value) { child } else { Shape { ty: child.ty, ..anything(&child) } }
+    let has_parts = matches!(value, Value::Array(list) if !list.is_empty()) || matches!(value, Value::Object(map) if !map.is_empty());
+    if has_parts || !has_only_type(&child) {
+        return Shape { ty: child.ty, ..anything(&child) };
+    }
+    if let Some(values) = &mut child.enum_values
+        && !values.contains(value)
+    {
+        values.push(value.clone());
+    }
+    child
 }
 
 /// Whether a schema restricts nothing but the type of its values.
@@ -59,5 +65,6 @@ pub(crate) fn has_only_type(shape: &Shape) -> bool {
 }
 
 pub(crate) fn fits_type(shape: &Shape, value: &Value) -> bool {
-    literal(value, shape).ty == shape.ty
+    let ty = literal(value, shape).ty;
+    ty == shape.ty || (ty == Some(Type::Integer) && shape.ty == Some(Type::Number))
 }

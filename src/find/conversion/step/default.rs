@@ -190,7 +190,8 @@ pub(super) fn fills_on_both(path: &FieldPath, value: &Value, old: &Shape, new: &
 mod tests {
     use serde_json::json;
 
-    use crate::find::conversion::testing::{PRESERVE, because, both_ways, check_laws};
+    use crate::find::conversion::laws::LawVerdict;
+    use crate::find::conversion::testing::{PRESERVE, because, both_ways, check_laws, laws};
 
     #[test]
     fn it_is_applied_and_undone() {
@@ -213,5 +214,34 @@ mod tests {
             "pppxpx",
         );
         assert!(because(&laws.blind).contains("spec.m"));
+    }
+
+    #[test]
+    fn a_value_that_the_field_refuses_is_not_proved_valid() {
+        for (field, value) in [
+            ("{type: string}", "1"),
+            ("{type: string, enum: [a]}", "1"),
+            ("{type: string, enum: [a, b], pattern: '^a$'}", "b"),
+            ("{type: object, additionalProperties: {type: string}}", "{a: 1}"),
+            ("{type: array, items: {type: string}}", "[1]"),
+        ] {
+            let schema = format!("{{m: {field}}}");
+            for steps in [1, 2] {
+                let steps = format!("- default: {{path: spec.m, value: {value}}}\n").repeat(steps);
+                let laws = laws(&schema, &schema, &steps, "");
+                assert!(!matches!(laws.valid, LawVerdict::Proved), "{field} {value}: {:?}", laws.valid);
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_that_the_field_takes_is_proved_valid() {
+        for (field, value) in
+            [("{type: string, enum: [a, b]}", "b"), ("{type: number}", "1"), ("{type: object, additionalProperties: {type: string}}", "{}")]
+        {
+            let schema = format!("{{m: {field}}}");
+            let laws = laws(&schema, &schema, &format!("- default: {{path: spec.m, value: {value}}}\n"), "");
+            assert!(matches!(laws.valid, LawVerdict::Proved), "{field} {value}: {:?}", laws.valid);
+        }
     }
 }
