@@ -61,12 +61,17 @@ pub(super) fn convert(arguments: &arguments::Convert, streams: &mut Streams<'_>)
         exit = exit.or(Exit::Unread);
     }
     let outcomes: Vec<ConvertedFile> = loaded.files.par_iter().map(|file| converter.convert(&file.text)).collect();
-    exit = exit.or(write(arguments, &loaded.files, &outcomes, streams)?);
-    let sum = |count: fn(&ConvertedFile) -> usize| outcomes.iter().map(count).sum::<usize>();
+    let (ended, unwritten) = write(arguments, &loaded.files, &outcomes, streams)?;
+    exit = exit.or(ended);
+    let done = || outcomes.iter().enumerate().filter(|(index, _)| !unwritten.contains(index)).map(|(_, outcome)| outcome);
+    let sum = |count: fn(&ConvertedFile) -> usize| done().map(count).sum::<usize>();
     let (converted, reformatted) = (sum(|outcome| outcome.converted), sum(|outcome| outcome.reformatted));
     let (current, other_kinds) = (sum(|outcome| outcome.current), sum(|outcome| outcome.other_kinds));
     let comments = if reformatted > 0 { format!(" ({reformatted} of them reformatted, without comments)") } else { String::new() };
-    let (files, converted) = (plural(loaded.files.len(), "file"), plural(converted, "object"));
+    let (mut files, converted) = (plural(loaded.files.len(), "file"), plural(converted, "object"));
+    if !unwritten.is_empty() {
+        files = format!("{files}, {} of them not written", unwritten.len());
+    }
     let failed = match sum(|outcome| outcome.failed) {
         0 => String::new(),
         failed => format!(", {failed} failed and unchanged"),
@@ -75,12 +80,19 @@ pub(super) fn convert(arguments: &arguments::Convert, streams: &mut Streams<'_>)
     Ok(exit)
 }
 
-fn write(arguments: &arguments::Convert, files: &[File], outcomes: &[ConvertedFile], streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+/// Prints or writes what became of the files; those that could not be written, by index.
+fn write(
+    arguments: &arguments::Convert,
+    files: &[File],
+    outcomes: &[ConvertedFile],
+    streams: &mut Streams<'_>,
+) -> Result<(Exit, HashSet<usize>), Stop> {
     let mut exit = Exit::Clean;
+    let mut unwritten = HashSet::new();
     let mut printed = String::new();
     let mut written: Vec<(PathBuf, &String)> = Vec::new();
     let mut warnings = Warnings::new(outcomes);
-    for (file, outcome) in files.iter().zip(outcomes) {
+    for (index, (file, outcome)) in files.iter().zip(outcomes).enumerate() {
         remarks(file, outcome, &mut warnings, streams);
         if outcome.failed > 0 {
             exit = exit.or(Exit::Findings);
@@ -107,6 +119,7 @@ fn write(arguments: &arguments::Convert, files: &[File], outcomes: &[ConvertedFi
                     if let Err(stop) = write_file::replace(path, &outcome.text) {
                         streams.error(&stop.message);
                         exit = exit.or(stop.exit);
+                        unwritten.insert(index);
                     }
                 }
                 Origin::Path(_) => {}
@@ -125,7 +138,7 @@ fn write(arguments: &arguments::Convert, files: &[File], outcomes: &[ConvertedFi
         }
         None => streams.write(&printed)?,
     }
-    Ok(exit)
+    Ok((exit, unwritten))
 }
 
 /// Appends the objects of another file.

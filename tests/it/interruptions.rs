@@ -136,3 +136,29 @@ fn a_conversion_that_is_killed_can_be_run_again() {
     assert_eq!(code, 0, "{error}");
     assert!((0..FILES).all(|number| read(number) == new(number)));
 }
+
+#[test]
+fn what_is_not_written_is_not_counted_as_converted() {
+    let scratch = Scratch::new();
+    scratch.write("conversions/widget.yaml", MANIFEST);
+    for name in ["a", "b"] {
+        scratch.write(&format!("{name}.yaml"), "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {size: 1}\n");
+    }
+    let locked = scratch.path().join("b.yaml");
+    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o444)).unwrap();
+    let (code, _, error) = scratch.run(&["convert", "a.yaml", "b.yaml", "--to", "v2", "--write"]);
+    assert_eq!(code, 4, "{error}");
+    assert!(error.contains("can't write b.yaml"), "{error}");
+    assert!(error.contains("2 files, 1 of them not written: 1 object converted"), "{error}");
+}
+
+#[test]
+fn init_goes_on_where_it_was_ended() {
+    let scratch = Scratch::new();
+    scratch.write("crd.yaml", CRD);
+    // What a killed run leaves: the text is there, its name isn't.
+    scratch.write(".github/workflows/crdwise.yml.77.part", "name: crdwise\n");
+    let (code, out, error) = scratch.run(&["init"]);
+    assert_eq!(code, 0, "{out}{error}");
+    assert!(scratch.path().join(".github/workflows/crdwise.yml").is_file(), "{out}");
+}

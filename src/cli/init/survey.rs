@@ -124,7 +124,9 @@ fn hosting(root: &Path) -> (Hosting, &'static str) {
 
 fn workflow(root: &Path) -> Option<String> {
     let entries = std::fs::read_dir(root.join(".github/workflows")).into_iter().flatten().take(ENTRIES).filter_map(Result::ok);
-    let mut names: Vec<String> = entries.map(|entry| format!(".github/workflows/{}", entry.file_name().to_string_lossy())).collect();
+    let names = entries.map(|entry| format!(".github/workflows/{}", entry.file_name().to_string_lossy()));
+    // GitHub runs nothing else, such as what an interrupted run has left.
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".yml") || name.ends_with(".yaml")).collect();
     names.push(".gitlab-ci.yml".to_owned());
     names.sort();
     names.into_iter().find(|name| head(&root.join(name)).is_some_and(|text| text.contains("crdwise")))
