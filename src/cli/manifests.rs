@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::find::conversion::Conversions;
 use crate::find::conversion::catalogue::FIRST_FILE;
-use crate::input::{Input, InputKind};
+use crate::input::{Input, InputKind, leads_out};
 use crate::judge::finding::Spot;
 use crate::judge::review::Manifests;
 use crate::model::Place;
@@ -152,18 +152,26 @@ fn load(reader: &InputReader, inputs: &[Input]) -> (Conversions, Vec<String>) {
 /// Reads `conversions/` in or next to each input.
 fn load_next_to(reader: &InputReader, inputs: &[OsString]) -> Option<(Conversions, Vec<String>)> {
     let mut found: Vec<Input> = Vec::new();
+    let mut outside: Vec<String> = Vec::new();
     for input in reader.parse(inputs).ok()? {
         let candidates: Vec<OsString> = match &input.kind {
             InputKind::Path(path) => {
                 let mut places = if path.is_dir() { vec![path.join("conversions")] } else { Vec::new() };
                 places.extend(path.parent().map(|parent| parent.join("conversions")));
-                places.into_iter().filter(|place| place.is_dir()).map(PathBuf::into_os_string).collect()
+                // Nobody asked for what such a link leads to, and its lines must not get into a log.
+                let (outer, inner): (Vec<_>, Vec<_>) =
+                    places.into_iter().filter(|place| place.is_dir()).partition(|place| leads_out(place));
+                let refused = outer.iter().map(|place| {
+                    format!("`{}` is a symbolic link that points outside the repository; if that is intended, use --conversions", place.display())
+                });
+                outside.extend(refused);
+                inner.into_iter().map(PathBuf::into_os_string).collect()
             }
             InputKind::Revision { rev, path } => around(path).iter().map(|place| OsString::from(format!("{rev}:{place}"))).collect(),
             InputKind::Index { path } => around(path).iter().map(|place| OsString::from(format!(":{place}"))).collect(),
             InputKind::Stdin | InputKind::Cluster { .. } => {
                 let here = Path::new("conversions");
-                here.is_dir().then(|| here.as_os_str().to_owned()).into_iter().collect()
+                (here.is_dir() && !leads_out(here)).then(|| here.as_os_str().to_owned()).into_iter().collect()
             }
         };
         for candidate in candidates {
@@ -176,7 +184,12 @@ fn load_next_to(reader: &InputReader, inputs: &[OsString]) -> Option<(Conversion
             }
         }
     }
-    (!found.is_empty()).then(|| load(reader, &found))
+    if found.is_empty() && outside.is_empty() {
+        return None;
+    }
+    let (conversions, mut unread) = load(reader, &found);
+    unread.extend(outside);
+    Some((conversions, unread))
 }
 
 /// The directory where a review looks for manifests: an existing one, or else the default next to the new bundle.

@@ -67,6 +67,13 @@ pub(super) fn contents(path: &Path, given: &Path, limits: &Limits) -> Contents {
     walk.contents
 }
 
+/// Whether a path, such as one that was found and not given, is a link out of the repository around it, or out of its directory.
+pub(crate) fn leads_out(path: &Path) -> bool {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (Ok(real), Ok(parent)) = (path.canonicalize(), parent.canonicalize()) else { return false };
+    !real.starts_with(boundary(&parent))
+}
+
 /// The tree that links must stay in.
 pub(super) fn boundary(directory: &Path) -> PathBuf {
     // Git isn't asked, because `core.worktree` of a hostile repository could widen the boundary.

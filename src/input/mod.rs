@@ -56,6 +56,7 @@ pub use against::{Against, AgainstError, against, same_paths};
 use argument::shown_revision;
 pub use argument::{Input, InputError, InputKind};
 pub use decode::Encoding;
+pub(crate) use directory::leads_out;
 pub use git::{GitError, GitState, Repository, StagedChange, repo_root};
 pub use kubectl::{Cluster, ClusterError};
 pub use kustomization::{ConversionPatch, Kustomizations, patched_strategy};

@@ -8,6 +8,15 @@ use crate::repository::Scratch;
 
 const CRD: &str = include_str!("../../testdata/demo/old/bookings.yaml");
 const SECRET: &str = "token: s3cr3t: \"not yours\n";
+const MANIFEST_WITH_A_MISTAKE: &str = "apiVersion: crdwise.dev/v1alpha1
+kind: Conversion
+metadata: {name: m}
+resource: {group: shop.example.com, kind: Widget}
+from: {version: v1}
+to: {version: v2}
+steps:
+  - unknown: {token: s3cr3t}
+";
 
 /// A repository with a CRD, in a folder next to a file outside it.
 fn repository() -> (tempfile::TempDir, Scratch) {
@@ -54,6 +63,17 @@ fn nothing_outside_of_the_repository_is_read_or_shown() {
     std::fs::remove_file(scratch.path().join("crdwise.yaml")).unwrap();
     symlink(&secret, scratch.path().join("crdwise.yaml")).unwrap();
     assert!(refused("a linked configuration").contains("points outside the repository"));
+    // Manifests are looked for, and nobody named the folder that they are in.
+    std::fs::remove_file(scratch.path().join("crdwise.yaml")).unwrap();
+    std::fs::write(outside.path().join("manifest.yaml"), MANIFEST_WITH_A_MISTAKE).unwrap();
+    symlink(outside.path(), scratch.path().join("conversions")).unwrap();
+    for arguments in [&["review", "crd", "--against", "HEAD"][..], &["conversions", "check", "crd", "--against", "HEAD"]] {
+        let (code, out, error) = scratch.run(arguments);
+        assert!(code == 3 && error.contains("`conversions` is a symbolic link that points outside"), "{out}{error}");
+        assert!(!out.contains("s3cr3t") && !error.contains("s3cr3t"), "{out}{error}");
+    }
+    std::fs::remove_file(scratch.path().join("conversions")).unwrap();
+    symlink(&secret, scratch.path().join("crdwise.yaml")).unwrap();
     // A CRD that is a link to the outside isn't part of the bundle.
     std::fs::remove_file(scratch.path().join("crdwise.yaml")).unwrap();
     symlink(&secret, scratch.path().join("crd/linked.yaml")).unwrap();
