@@ -162,7 +162,10 @@ fn load_next_to(reader: &InputReader, inputs: &[OsString]) -> Option<(Conversion
                 let (outer, inner): (Vec<_>, Vec<_>) =
                     places.into_iter().filter(|place| place.is_dir()).partition(|place| leads_out(place));
                 let refused = outer.iter().map(|place| {
-                    format!("`{}` is a symbolic link that points outside the repository; if that is intended, use --conversions", place.display())
+                    format!(
+                        "`{}` is a symbolic link that points outside the repository; if that is intended, use --conversions",
+                        place.display()
+                    )
                 });
                 outside.extend(refused);
                 inner.into_iter().map(PathBuf::into_os_string).collect()
