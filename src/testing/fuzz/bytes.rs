@@ -1,11 +1,10 @@
 //! Files: any bytes are read or refused, both YAML readers agree, and a bundle has no changes compared with itself.
 
-use super::{LARGEST, text};
+use super::{LARGEST, recommended, text};
 use crate::input::any_bytes::{decoded, unpacked};
 use crate::input::yaml::{Node, YamlBudget, compare_readers, parse};
 use crate::input::{File, Limits, Origin, Text};
 use crate::judge::finding::Class;
-use crate::judge::policy::Policy;
 use crate::judge::review::{Judgement, Side, lint, review};
 use crate::judge::rule::{Book, Family};
 use crate::model::Documents;
@@ -37,8 +36,7 @@ fn spans(text: &Text, node: Node<'_>, depth: usize, budget: &YamlBudget) {
 pub fn bundle(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
     let documents = Documents::parse(vec![File::new("crds.yaml", text, Origin::Stdin)], &YamlBudget::default());
-    let policy = Policy::find("recommended").expect("a built-in policy");
-    let judgement = Judgement::new(Book::builtin(), &policy);
+    let judgement = Judgement::new(Book::builtin(), recommended());
     let (old, new) = (Side::new("old", &documents), Side::new("new", &documents));
     json::render(&lint(&new, &judgement));
     let report = review(&old, &new, &judgement);

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::choices::Choices;
+use super::recommended;
 use super::schemas::{pair, value};
 use crate::compare::{Budget, Relation, around, filled, order_roots};
 use crate::judge::finding::Class;
-use crate::judge::policy::Policy;
 use crate::judge::review::{Judgement, Side, review};
 use crate::judge::rule::Book;
 use crate::model::Documents;
@@ -45,8 +45,7 @@ fn crd(schema: &Value) -> Documents {
 fn findings(old: &Value, new: &Value, before: &Compiled, after: &Compiled) {
     let documents = [crd(old), crd(new)];
     let sides = [Side::new("old", &documents[0]), Side::new("new", &documents[1])];
-    let policy = Policy::find("recommended").expect("a built-in policy");
-    let judgement = Judgement::new(Book::builtin(), &policy);
+    let judgement = Judgement::new(Book::builtin(), recommended());
     let report = review(&sides[0], &sides[1], &judgement);
     for finding in &report.findings {
         let Some(witness) = finding.witness.as_ref().filter(|witness| witness.previous.is_none()) else { continue };

@@ -11,6 +11,10 @@ mod project_files;
 mod rendering;
 mod schemas;
 
+use std::sync::LazyLock;
+
+use crate::judge::policy::Policy;
+
 pub use bytes::{archive, bundle, yaml};
 pub use comparison::comparison;
 pub use conversion::conversion;
@@ -19,6 +23,12 @@ pub use project_files::configuration;
 #[cfg(fuzzing)]
 pub use rendering::Rendered;
 pub use rendering::rendered;
+
+/// The policy, read once for all runs.
+fn recommended() -> &'static Policy {
+    static POLICY: LazyLock<Policy> = LazyLock::new(|| Policy::find("recommended").expect("a built-in policy"));
+    &POLICY
+}
 
 /// Longer texts aren't worth the time.
 const LARGEST: usize = 16 << 10;

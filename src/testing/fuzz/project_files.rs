@@ -1,6 +1,6 @@
 //! Project files besides CRDs: configuration, rules, policies, baselines, test suites.
 
-use super::text;
+use super::{recommended, text};
 use crate::cli::config::{Config, own_directories};
 use crate::input::yaml::YamlBudget;
 use crate::input::{File, Origin};
@@ -43,6 +43,5 @@ fn suites(text: &str) {
 fn rule(text: &str) {
     let Ok(book) = Book::with(vec![("own.md".to_owned(), text.to_owned())]) else { return };
     let documents = Documents::of_text("crd.yaml", &crd());
-    let policy = Policy::find("recommended").expect("a built-in policy");
-    lint(&Side::new("new", &documents), &Judgement::new(&book, &policy));
+    lint(&Side::new("new", &documents), &Judgement::new(&book, recommended()));
 }

@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::text;
+use super::{recommended, text};
 use crate::input::yaml::YamlBudget;
 use crate::input::{File, Origin};
 use crate::judge::finding::{Severity, Spot};
-use crate::judge::policy::Policy;
 use crate::judge::review::{Judgement, Side, review};
 use crate::judge::rule::Book;
 use crate::model::Documents;
@@ -40,6 +39,8 @@ pub fn rendered(bytes: &[u8]) -> Vec<Rendered> {
 /// The CRD before and after a change, with texts in every place that a report may quote.
 fn crd(lines: &[String], changed: bool) -> Value {
     let line = |number: usize| lines.get(number % lines.len().max(1)).cloned().unwrap_or_default();
+    // A rule that doesn't parse costs a search for objects, so only some inputs have one.
+    let rule = if lines.len() % 4 == 0 { line(7) } else { format!("self.a != {}", json!(line(7))) };
     let mut fields = serde_json::Map::new();
     fields.insert(line(0), json!({"type": if changed { "integer" } else { "string" }, "description": line(1)}));
     fields.insert(
@@ -50,7 +51,7 @@ fn crd(lines: &[String], changed: bool) -> Value {
     fields.insert(
         "r".to_owned(),
         json!({"type": "object", "properties": {"a": {"type": "string"}},
-            "x-kubernetes-validations": [{"rule": if changed { line(7) } else { "true".to_owned() }, "message": line(8)}]}),
+            "x-kubernetes-validations": [{"rule": if changed { rule } else { "true".to_owned() }, "message": line(8)}]}),
     );
     if !changed {
         fields.insert(format!("g{}", line(9)), json!({"type": "string", "description": line(1)}));
@@ -73,8 +74,7 @@ fn formats(lines: &[String]) -> Vec<(&'static str, String)> {
         Documents::parse(vec![file], &YamlBudget::default())
     });
     let (old, new) = (Side::new(name.as_str(), &documents[0]), Side::new(name.as_str(), &documents[1]));
-    let policy = Policy::find("recommended").expect("a built-in policy");
-    let report = review(&old, &new, &Judgement::new(Book::builtin(), &policy));
+    let report = review(&old, &new, &Judgement::new(Book::builtin(), recommended()));
     let anchors = Anchors::new(Some(&documents[0]), &documents[1], None);
     let view = View { report: &report, book: Book::builtin(), anchors: &anchors, all: true, gate: Some(Severity::Error), complete: true };
     let sides = Sides([&old, &new]);
