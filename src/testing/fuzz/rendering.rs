@@ -40,7 +40,7 @@ pub fn rendered(bytes: &[u8]) -> Vec<Rendered> {
 fn crd(lines: &[String], changed: bool) -> Value {
     let line = |number: usize| lines.get(number % lines.len().max(1)).cloned().unwrap_or_default();
     // A rule that doesn't parse costs a search for objects, so only some inputs have one.
-    let rule = if lines.len() % 4 == 0 { line(7) } else { format!("self.a != {}", json!(line(7))) };
+    let rule = if lines.len().is_multiple_of(4) { line(7) } else { format!("self.a != {}", json!(line(7))) };
     let mut fields = serde_json::Map::new();
     fields.insert(line(0), json!({"type": if changed { "integer" } else { "string" }, "description": line(1)}));
     fields.insert(

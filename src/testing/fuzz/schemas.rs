@@ -202,19 +202,24 @@ fn changed(choices: &mut Choices<'_>, schema: &Value) -> Value {
     match choices.below(3) {
         0 => {
             let words: Vec<String> =
-                at.as_object().into_iter().flatten().map(|(word, _)| word.clone()).filter(|word| word != "type").collect();
+                at.as_object().into_iter().flatten().map(|(word, _)| word.clone()).filter(|word| !states_type(word)).collect();
             if let (Some(map), false) = (at.as_object_mut(), words.is_empty()) {
                 map.remove(choices.pick(&words));
             }
         }
         1 => {
             if let (Value::Object(more), Some(map)) = (node(choices, 0), at.as_object_mut()) {
-                map.extend(more.into_iter().filter(|(word, _)| word != "type"));
+                map.extend(more.into_iter().filter(|(word, _)| !states_type(word)));
             }
         }
         _ => *at = node(choices, 1),
     }
     schema
+}
+
+/// Whether a keyword states the type of a node. The server refuses a schema with none of them, or with both.
+fn states_type(word: &str) -> bool {
+    word == "type" || word == "x-kubernetes-int-or-string"
 }
 
 /// A value of any type.
