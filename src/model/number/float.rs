@@ -119,10 +119,15 @@ pub(super) fn find(goal: &NumberGoal) -> Search<f64> {
         [low, high] => Some((low.next_up(), high.next_down())),
         _ => None,
     });
-    for (low, high) in points.chain(gaps) {
-        // Between these there are only whole numbers.
-        let whole = low.abs().min(high.abs()) >= MAX_SAFE && fits_64_bits(low, high);
-        if low > high || whole || !within.iter().all(|rule| rule.spans(low)) || !goal.admits(Value::Float(low)) {
+    // Beyond 2^53 there are only whole numbers, which are worse examples than any fraction.
+    let is_far = |(low, high): &(f64, f64)| low.abs().min(high.abs()) >= MAX_SAFE;
+    let (far, near): (Vec<_>, Vec<_>) = points.chain(gaps).partition(is_far);
+    let far = far.into_iter().filter(|&(low, high)| !fits_64_bits(low, high));
+    for (low, high) in near.into_iter().chain(far) {
+        if is_far(&(low, high)) && best.is_some() {
+            break;
+        }
+        if low > high || !within.iter().all(|rule| rule.spans(low)) || !goal.admits(Value::Float(low)) {
             continue;
         }
         let avoid: Vec<&Rule> = outside.iter().filter(|rule| rule.spans(low)).collect();
