@@ -274,4 +274,31 @@ mod tests {
         assert_eq!(of(json!({"managedFields": [{"operation": "Apply"}, {"fieldsType": "x"}]})), 2);
         assert_eq!(of(json!({"generateName": "a.", "generation": 0})), 0);
     }
+
+    #[test]
+    fn an_object_that_is_being_deleted_gets_no_new_finalizers() {
+        let update = |old: &Value, new: &Value| {
+            let faults = check_update(old.as_object().unwrap(), new.as_object().unwrap(), &|_, _| Vec::new());
+            faults.into_iter().map(|fault| fault.path.bracketed()).collect::<Vec<_>>()
+        };
+        let with = |finalizers: &[&str]| json!({"name": "a", "finalizers": finalizers});
+        let mut deleted = with(&["x.example.com/a"]);
+        assert!(update(&deleted, &with(&["x.example.com/a", "x.example.com/b"])).is_empty());
+        deleted["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        assert_eq!(update(&deleted, &with(&["x.example.com/a", "x.example.com/b"])), ["finalizers"]);
+        assert!(update(&deleted, &with(&["x.example.com/a"])).is_empty());
+        assert!(update(&deleted, &with(&[])).is_empty());
+    }
+
+    #[test]
+    fn identity_is_immutable() {
+        let update = |old: Value, new: Value| {
+            let faults = check_update(old.as_object().unwrap(), new.as_object().unwrap(), &|_, _| Vec::new());
+            faults.into_iter().map(|fault| fault.path.bracketed()).collect::<Vec<_>>()
+        };
+        assert_eq!(update(json!({"name": "a", "uid": "1"}), json!({"name": "b", "uid": "2"})), ["name", "uid"]);
+        assert!(update(json!({"name": "a", "uid": "1"}), json!({"name": "a"})).is_empty(), "the server restores what is left out");
+        assert!(update(json!({"name": "a"}), json!({"name": "a", "namespace": "x"})).is_empty());
+        assert_eq!(update(json!({"name": "a", "namespace": "x"}), json!({"name": "a", "namespace": "y"})), ["namespace"]);
+    }
 }

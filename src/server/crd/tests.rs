@@ -252,6 +252,14 @@ fn checks_are_skipped_by_kind_for_the_whole_crd() {
 }
 
 #[test]
+fn an_unknown_type_is_tolerated_if_the_old_crd_has_one() {
+    let unknown = with_field("{type: text}");
+    let of_type = |old: &str| compared(old, &unknown).into_iter().filter(|(name, _)| name.starts_with("type/")).collect::<Vec<_>>();
+    assert!(of_type(&unknown).iter().all(|(_, spared)| *spared), "{:?}", of_type(&unknown));
+    assert!(of_type(&with_field("{type: string}")).iter().any(|(_, spared)| !spared));
+}
+
+#[test]
 fn checks_that_are_never_skipped() {
     for schema in
         ["{type: string, pattern: '['}", "{type: integer, maximum: 1, default: 2}", "{type: string, uniqueItems: true}", "{minLength: 1}"]

@@ -71,6 +71,15 @@ fn quantifiers() {
 }
 
 #[test]
+fn quantifiers_over_a_list_of_conditions() {
+    let (none, one, both) = (json!({}), json!({"a": 1}), json!({"a": 1, "s": ""}));
+    for (quantifier, expected) in [("all", [false, false, true]), ("exists", [false, true, true]), ("exists_one", [false, true, false])] {
+        let cases: Vec<_> = [&none, &one, &both].into_iter().cloned().zip(expected).collect();
+        check(&object(), &format!("[has(self.a), has(self.s)].{quantifier}(x, x)"), &cases);
+    }
+}
+
+#[test]
 fn transition_rules_do_not_run_on_create() {
     assert_eq!(formula(&json!({"type": "integer"}), "self >= oldSelf"), Some(Rc::new(Formula::Const(true))));
     let optional = json!({"type": "integer", "x-kubernetes-validations": [{"rule": "oldSelf.orValue(1) < self", "optionalOldSelf": true}]});
