@@ -244,4 +244,13 @@ mod tests {
             assert!(matches!(laws.valid, LawVerdict::Proved), "{field} {value}: {:?}", laws.valid);
         }
     }
+
+    #[test]
+    fn values_of_two_equal_steps_are_not_both_preserved() {
+        let field = "{a: {type: string}}";
+        let default = "- default: {path: spec.a, value: x}";
+        check_laws(field, field, default, PRESERVE, "pppppx");
+        let both = format!("{default}\n- mapValues: {{path: spec.a, values: {{x: z}}}}\n{default}");
+        check_laws(field, field, &both, PRESERVE, "pptxtx");
+    }
 }
