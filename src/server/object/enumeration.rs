@@ -4,6 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::{Number, Value};
 
+use crate::model::schema::Shape;
+use crate::model::schema::shape::Type;
+
 /// Whether a value equals a listed one.
 ///
 /// The conversion is Go's: a float is truncated before comparing it with an integer, and an integer becomes the character with that
@@ -20,6 +23,19 @@ pub(super) fn enum_allows(value: &Value, allowed: &Value) -> bool {
         (Value::Number(value), Value::String(allowed)) => integer(value).is_some_and(|code| allowed.chars().eq([character(code)])),
         _ => same(value, allowed),
     }
+}
+
+/// The values of an enum, unless the conversion lets others pass: a fraction of a listed integer, or the code of a listed character.
+pub(crate) fn only_listed(shape: &Shape) -> Option<&[Value]> {
+    let values = shape.enum_values.as_deref()?;
+    let takes_fractions = shape.int_or_string || matches!(shape.ty, None | Some(Type::Number));
+    let takes_codes = shape.int_or_string || matches!(shape.ty, None | Some(Type::Number | Type::Integer));
+    let lets_others_pass = |value: &Value| match value {
+        Value::Number(number) => takes_fractions && integer(number).is_some(),
+        Value::String(text) => takes_codes && text.chars().nth(1).is_none(),
+        _ => false,
+    };
+    (!values.iter().any(lets_others_pass)).then_some(values)
 }
 
 /// A long enum, for many values.

@@ -42,6 +42,7 @@ pub(crate) use declared::{clause_accepts, declared_accepts};
 pub(crate) use differences::differences;
 pub(crate) use embedded::{EMBEDDED_TYPE_PATTERNS, without_empty_metadata};
 pub use endpoint::{Endpoint, Subresource};
+pub(crate) use enumeration::only_listed;
 pub use error::{FieldError, FieldErrorKind, FieldErrorType};
 pub use impact::{Hit, HitObject, ImpactChecker, ObjectHarm};
 pub use path::{ObjectPath, ObjectStep};

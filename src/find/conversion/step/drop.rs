@@ -11,6 +11,7 @@ use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_exists, declared, detach, never_exists};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
+use crate::server::object::only_listed;
 
 use super::add::Add;
 use super::parse::StepNode;
@@ -90,7 +91,7 @@ impl StepKind for Drop {
             return if restore.is_none() { Ok(()) } else { lost(format!("`{path}` would be added although it was never set")) };
         }
         let only = declared(shape, path).is_some_and(|child| {
-            let single = child.enum_values.as_deref().is_some_and(|values| values.len() == 1 && values.first() == restore);
+            let single = only_listed(child).is_some_and(|values| values.len() == 1 && values.first() == restore);
             single && !child.nullable && (always_exists(shape, path) || child.default.as_ref() == restore)
         });
         if only { Ok(()) } else { lost(format!("the value of `{path}` is dropped")) }

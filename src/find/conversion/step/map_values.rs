@@ -14,6 +14,7 @@ use crate::input::yaml::Node;
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
+use crate::server::object::only_listed;
 
 use super::parse::StepNode;
 use super::value_change::{change_schema, change_value, lossless_if, noop_if, succeeds_if};
@@ -158,8 +159,8 @@ impl StepKind for MapValues {
 
 /// Returns every value that a schema accepts, if it lists them.
 fn all_values(child: &Shape) -> Option<Vec<Value>> {
-    match (&child.enum_values, child.ty) {
-        (Some(values), _) => Some(values.clone()),
+    match (only_listed(child), child.ty) {
+        (Some(values), _) => Some(values.to_vec()),
         (None, Some(Type::Boolean)) => Some(vec![false.into(), true.into()]),
         _ => None,
     }

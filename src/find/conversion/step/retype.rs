@@ -13,6 +13,7 @@ use crate::model::FieldPath;
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{NumberBounds, Type};
+use crate::server::object::only_listed;
 
 use super::parse::StepNode;
 use super::string_values::{string_longer_than, string_outside};
@@ -266,8 +267,8 @@ impl StepKind for Retype {
 impl Retype {
     fn retyped(&self, child: &Shape) -> Shape {
         let (was, becomes) = (self.was, self.becomes);
-        let each = |values: &Vec<Value>| values.iter().filter_map(|value| retype(value, was, becomes).ok()).collect::<Vec<_>>();
-        let enum_values = match (&child.enum_values, was, becomes) {
+        let each = |values: &[Value]| values.iter().filter_map(|value| retype(value, was, becomes).ok()).collect::<Vec<_>>();
+        let enum_values = match (only_listed(child), was, becomes) {
             (Some(values), _, _) => Some(each(values)),
             (None, Scalar::Boolean, Scalar::String) => Some(vec!["false".into(), "true".into()]),
             (None, Scalar::Boolean, Scalar::Integer | Scalar::Number) => Some(vec![0.into(), 1.into()]),
@@ -289,7 +290,7 @@ impl Retype {
         if child.int_or_string {
             return lost(format!("`{at}` may be an integer or a string"));
         }
-        if let Some(values) = &child.enum_values {
+        if let Some(values) = only_listed(child) {
             let changes = |value: &&Value| retype(value, was, becomes).and_then(|new| retype(&new, becomes, was)).as_ref() != Ok(*value);
             return match values.iter().find(changes) {
                 None => Ok(()),
@@ -377,5 +378,13 @@ mod tests {
         let old = "{l: {type: array, items: {type: object, properties: {a: {type: number, minimum: 3, maximum: 4}}}}}";
         let new = "{l: {type: array, items: {type: object, properties: {b: {type: integer, minimum: 3, maximum: 4}}}}}";
         check_laws(old, new, "- retype: {from: 'spec.l[].a', to: 'spec.l[].b', was: number, becomes: integer}", "", "xptppp");
+    }
+
+    #[test]
+    fn a_fraction_of_a_listed_integer_is_accepted() {
+        let steps = "- retype: {path: spec.a, was: integer, becomes: string}";
+        check_laws("{a: {type: integer, enum: [1, 2]}}", "{a: {type: string}}", steps, "", "pxptpp");
+        // The server accepts 1.5 here, which isn't an integer.
+        check_laws("{a: {type: number, enum: [1, 2]}}", "{a: {type: string}}", steps, "", "xxttpp");
     }
 }

@@ -13,6 +13,7 @@ use crate::input::yaml::Node;
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{NumberBounds, Type};
+use crate::server::object::only_listed;
 
 use super::parse::StepNode;
 use super::value_change::{change_schema, change_value, lossless_if, noop_if, only_type, succeeds_if};
@@ -176,7 +177,7 @@ impl Scale {
     /// Proves that no value is rounded or becomes too large.
     fn values_survive_round_trip(&self, child: &Shape) -> Result<(), Obstacle> {
         let (at, factor) = (&self.ends.from, self.factor);
-        if let Some(values) = &child.enum_values {
+        if let Some(values) = only_listed(child) {
             let changes = |value: &&Value| factor.apply(value).and_then(|scaled| factor.inverse().apply(&scaled)).as_ref() != Ok(*value);
             return match values.iter().find(changes) {
                 None => Ok(()),
@@ -223,11 +224,11 @@ impl Factor {
             exclusive_maximum: child.bounds.exclusive_maximum && whole_factor,
             multiple_of,
         };
-        let each = |values: &Vec<Value>| values.iter().filter_map(|value| self.apply(value).ok()).collect();
+        let each = |values: &[Value]| values.iter().filter_map(|value| self.apply(value).ok()).collect();
         Shape {
             ty: child.ty,
             nullable: child.nullable,
-            enum_values: child.enum_values.as_ref().map(each),
+            enum_values: only_listed(child).map(each),
             default: child.default.as_ref().and_then(|default| self.apply(default).ok()),
             bounds,
             ..Shape::any(child.at)
@@ -236,7 +237,7 @@ impl Factor {
 
     /// Whether every value of the schema still fits into 64 bits after scaling.
     fn fits(self, child: &Shape) -> bool {
-        if let Some(values) = &child.enum_values {
+        if let Some(values) = only_listed(child) {
             return values.iter().all(|value| self.apply(value).is_ok());
         }
         let times = self.multiply as f64 / self.divide as f64;

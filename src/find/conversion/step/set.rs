@@ -12,6 +12,7 @@ use crate::find::conversion::search::Wanted;
 use crate::find::conversion::shape_edit::{always_exists, attach, declared, detach, literal, never_exists};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
+use crate::server::object::only_listed;
 
 use super::drop::{Drop, Inverse};
 use super::parse::StepNode;
@@ -74,7 +75,7 @@ impl StepKind for Set {
     }
 
     fn is_noop(&self, shape: &Shape) -> bool {
-        let values = declared(shape, &self.path).and_then(|child| child.enum_values.as_deref());
+        let values = declared(shape, &self.path).and_then(only_listed);
         values.is_some_and(|values| values == [self.value.clone()]) && always_exists(shape, &self.path)
     }
 
