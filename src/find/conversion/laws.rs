@@ -9,7 +9,7 @@ mod validity;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod violation;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -23,7 +23,7 @@ use super::convert::{ConvertError, Converter};
 use super::directed_step::DirectedStep;
 use super::manifest::{Direction, Manifest};
 use super::output_schema::output_schema;
-use super::preserve::Preserve;
+use super::preserve::{Preserve, indexes_of_shared_keys};
 use super::schema_endpoint::SchemaEndpoint;
 use super::shape_edit::holds_anything;
 use super::step::{Op, StepFailure, same, shown};
@@ -156,14 +156,8 @@ impl<'m> LawCheck<'m> {
     fn ops(&self, direction: Direction) -> Option<Vec<(Op, bool)>> {
         let preserved = self.preserves(direction);
         let steps = self.manifest.directed_steps(direction)?;
-        // Steps of one kind at one field share the key under which values are preserved, so that only one of them finds its values.
-        let mut by_key: BTreeMap<(&str, Option<String>), usize> = BTreeMap::new();
-        let field = |step: &DirectedStep| step.step.op.paths().first().map(ToString::to_string);
-        for step in steps.iter() {
-            *by_key.entry((step.step.name, field(step))).or_default() += 1;
-        }
-        let has_own_key = |step: &DirectedStep| by_key.get(&(step.step.name, field(step))) == Some(&1);
-        let is_preserved = |step: &DirectedStep| preserved && step.step.preserve && step.reversed && has_own_key(step);
+        let shared = if preserved { indexes_of_shared_keys(&steps) } else { BTreeSet::new() };
+        let is_preserved = |step: &DirectedStep| preserved && step.step.preserve && step.reversed && !shared.contains(&step.index);
         Some(steps.iter().map(|step| (step.op.clone(), is_preserved(step))).collect())
     }
 

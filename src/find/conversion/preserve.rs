@@ -3,6 +3,8 @@
 //! A value is restored only if it still fits: converting it must produce the object's current value. This way an edit made in the
 //! meantime is never undone.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Map, Value};
 
 use super::address::{ContainerLocation, NamePath, get, place, put, take};
@@ -193,6 +195,15 @@ fn key(step: &DirectedStep, label: &str) -> String {
     let field = field(step);
     let dot = if label.is_empty() || field.is_empty() || field.starts_with('[') { "" } else { "." };
     format!("{} {label}{dot}{field}", step.step.name)
+}
+
+/// The steps, by index, that share their [`key`] with another one: only one of them finds the values that it preserved.
+pub(crate) fn indexes_of_shared_keys(steps: &[DirectedStep]) -> BTreeSet<usize> {
+    let mut by_key: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for step in steps {
+        by_key.entry((step.step.name, step.step.op.paths().first().map(ToString::to_string))).or_default().push(step.index);
+    }
+    by_key.into_values().filter(|indexes| indexes.len() > 1).flatten().collect()
 }
 
 /// The first path of a step, relative to its container.
