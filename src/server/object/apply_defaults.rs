@@ -53,10 +53,16 @@ impl Filled {
         self.left == 0
     }
 
-    /// Copies the default, if there is room for it.
-    fn take(&mut self, default: &Value) -> Option<Value> {
+    /// Copies the default for this place, if there is room for it.
+    fn take(&mut self, default: &Value, trail: &Trail<'_>) -> Option<Value> {
         self.left = self.left.saturating_sub(size(default));
-        (self.left > 0).then(|| default.clone())
+        if self.is_cut() {
+            return None;
+        }
+        if let Some(paths) = &mut self.paths {
+            paths.push(trail.path());
+        }
+        Some(default.clone())
     }
 }
 
@@ -80,16 +86,11 @@ pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trai
                 let trail = Trail::Key(trail, name);
                 let is_replaced = |value: &Value| value.is_null() && property.null_fate(NullPosition::Key) == NullFate::Defaulted;
                 let is_filled = map.get(name).is_none_or(is_replaced);
-                let fresh = match property.default().filter(|_| is_filled).and_then(|default| filled.take(default)) {
-                    Some(default) => {
-                        map.insert(name.to_string(), default);
-                        if let Some(paths) = &mut filled.paths {
-                            paths.push(trail.path());
-                        }
-                        true
-                    }
-                    None => false,
-                };
+                let default = property.default().filter(|_| is_filled).and_then(|default| filled.take(default, &trail));
+                let fresh = default.is_some();
+                if let Some(default) = default {
+                    map.insert(name.to_string(), default);
+                }
                 if let Some(value) = map.get_mut(name) {
                     below(value, &property, &trail, fresh, filled);
                 }
@@ -120,13 +121,10 @@ fn below<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'_>, fresh: 
 /// A map value or list item is never absent, so only its null can be replaced.
 fn replace_null<N: DefaultNode>(value: &mut Value, node: &N, position: NullPosition, trail: &Trail<'_>, filled: &mut Filled) {
     let is_replaced = value.is_null() && node.null_fate(position) == NullFate::Defaulted;
-    let default = node.default().filter(|_| is_replaced).and_then(|default| filled.take(default));
+    let default = node.default().filter(|_| is_replaced).and_then(|default| filled.take(default, trail));
     let fresh = default.is_some();
     if let Some(default) = default {
         *value = default;
-        if let Some(paths) = &mut filled.paths {
-            paths.push(trail.path());
-        }
     }
     below(value, node, trail, fresh, filled);
 }

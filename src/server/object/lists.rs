@@ -36,15 +36,7 @@ pub(super) fn check(value: &Value, node: &CompiledNode, trail: &Trail<'_>, error
 }
 
 fn set(items: &[Value], trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
-    for index in second_ones(items.iter().map(Value::to_string)) {
-        errors.push(FieldError::bracketed(
-            &Trail::Index(trail, index),
-            FieldErrorKind::Duplicate,
-            FieldErrorType::Duplicate,
-            items.get(index),
-            "",
-        ));
-    }
+    duplicates(items, trail, errors);
 }
 
 fn keyed(items: &[Value], keys: &[String], trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
@@ -62,14 +54,14 @@ fn keyed(items: &[Value], keys: &[String], trail: &Trail<'_>, errors: &mut Vec<F
     let key_of =
         |item: &Value| -> Value { keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect::<Map<_, _>>().into() };
     let found: Vec<Value> = items.iter().map(key_of).collect();
-    for index in second_ones(found.iter().map(Value::to_string)) {
-        errors.push(FieldError::bracketed(
-            &Trail::Index(trail, index),
-            FieldErrorKind::Duplicate,
-            FieldErrorType::Duplicate,
-            found.get(index),
-            "",
-        ));
+    duplicates(&found, trail, errors);
+}
+
+/// Reports each value that occurs more than once, at its second occurrence.
+fn duplicates(values: &[Value], trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
+    for index in second_ones(values.iter().map(Value::to_string)) {
+        let at = Trail::Index(trail, index);
+        errors.push(FieldError::bracketed(&at, FieldErrorKind::Duplicate, FieldErrorType::Duplicate, values.get(index), ""));
     }
 }
 
