@@ -80,7 +80,7 @@ pub(super) fn convert(arguments: &arguments::Convert, streams: &mut Streams<'_>)
     Ok(exit)
 }
 
-/// Prints or writes what became of the files; those that could not be written, by index.
+/// Prints or writes the converted files, and returns the indexes of those that could not be written.
 fn write(
     arguments: &arguments::Convert,
     files: &[File],

@@ -158,7 +158,7 @@ fn load_next_to(reader: &InputReader, inputs: &[OsString]) -> Option<(Conversion
             InputKind::Path(path) => {
                 let mut places = if path.is_dir() { vec![path.join("conversions")] } else { Vec::new() };
                 places.extend(path.parent().map(|parent| parent.join("conversions")));
-                // Nobody asked for what such a link leads to, and its lines must not get into a log.
+                // The user didn't name the target of such a link, and its lines must not appear in a log.
                 let (outer, inner): (Vec<_>, Vec<_>) =
                     places.into_iter().filter(|place| place.is_dir()).partition(|place| leads_out(place));
                 let refused = outer.iter().map(|place| {

@@ -11,7 +11,7 @@ pub const MAX_TOGETHER: usize = 5_000_000;
 /// How many pairs of conditions all searches of one comparison may check. Comparisons of real schemas need tens of thousands, and a
 /// hundred of these take about as long as one automaton state.
 const MAX_CONDITIONS: usize = 80_000_000;
-/// Characters, items and keys that all searches of one comparison may build into large values, and what counts as large.
+/// How many characters, items and keys all searches of one comparison may build into large values, and what counts as large.
 const MAX_BUILT: usize = 32_000_000;
 const LARGE: usize = 256;
 /// What a search may still do when that is used up, and when twice as much is used up.
@@ -55,7 +55,7 @@ impl Budget {
         left.conditions > 0
     }
 
-    /// Takes from what may still be built; whether a value of this size may be.
+    /// Reserves room for a value of this size; returns whether there was enough.
     pub(super) fn build(&self, size: usize) -> bool {
         let Some(left) = self.0.as_ref().filter(|_| size > LARGE) else { return true };
         let mut left = left.borrow_mut();

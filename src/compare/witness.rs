@@ -59,7 +59,7 @@ const MAX_NAMES: usize = 12;
 const MAX_LEARNT: usize = 24;
 /// How many are tried to show all changes of a version.
 const MAX_TRIES_TOGETHER: usize = 90_000;
-/// How many steps the checks of these, and of the objects that a search finds, may take.
+/// How many steps the checks of random objects, and of objects that a search finds, may take.
 const MAX_CHECK_STEPS: usize = 30_000_000;
 /// Metadata that every resource can have: undeclared fields there are kept.
 const OBJECT_META: &[&str] = &[

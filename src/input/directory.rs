@@ -67,7 +67,7 @@ pub(super) fn contents(path: &Path, given: &Path, limits: &Limits) -> Contents {
     walk.contents
 }
 
-/// Whether a path, such as one that was found and not given, is a link out of the repository around it, or out of its directory.
+/// Whether a path is a link that leads out of its repository, or out of its directory if there is no repository.
 pub(crate) fn leads_out(path: &Path) -> bool {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (Ok(real), Ok(parent)) = (path.canonicalize(), parent.canonicalize()) else { return false };

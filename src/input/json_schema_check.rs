@@ -26,7 +26,7 @@ impl Fault {
     }
 }
 
-/// Errors of one document that are looked up and reported.
+/// How many errors of one document are reported.
 const MAX_FAULTS: usize = 200;
 
 /// The JSON Schema of a file that the tool reads.

@@ -10,7 +10,7 @@ use super::report_view::View;
 /// One case.
 pub(super) struct TestCase {
     pub suite: String,
-    /// The part of the suite that it is about, behind the suite's name.
+    /// The part of the suite, shown after the suite's name.
     pub class: Option<String>,
     pub name: String,
     /// A case without a failure passes.
@@ -26,7 +26,7 @@ pub(super) struct Failed {
 }
 
 impl Failed {
-    /// All of these texts; the first line says it best. Nothing fails without any.
+    /// The reasons, with the most important one first; a case without reasons doesn't fail.
     pub fn of(kind: &str, texts: Vec<String>) -> Option<Failed> {
         let message = texts.first()?.lines().next().unwrap_or_default().to_owned();
         Some(Failed { kind: kind.to_owned(), message, details: texts })

@@ -156,7 +156,7 @@ fn what_is_not_written_is_not_counted_as_converted() {
 fn init_goes_on_where_it_was_ended() {
     let scratch = Scratch::new();
     scratch.write("crd.yaml", CRD);
-    // What a killed run leaves: the text is there, its name isn't.
+    // A killed run leaves the text under another name.
     scratch.write(".github/workflows/crdwise.yml.77.part", "name: crdwise\n");
     let (code, out, error) = scratch.run(&["init"]);
     assert_eq!(code, 0, "{out}{error}");

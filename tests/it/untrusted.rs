@@ -63,7 +63,7 @@ fn nothing_outside_of_the_repository_is_read_or_shown() {
     std::fs::remove_file(scratch.path().join("crdwise.yaml")).unwrap();
     symlink(&secret, scratch.path().join("crdwise.yaml")).unwrap();
     assert!(refused("a linked configuration").contains("points outside the repository"));
-    // Manifests are looked for, and nobody named the folder that they are in.
+    // crdwise looks for manifests itself; the user didn't name their folder.
     std::fs::remove_file(scratch.path().join("crdwise.yaml")).unwrap();
     std::fs::write(outside.path().join("manifest.yaml"), MANIFEST_WITH_A_MISTAKE).unwrap();
     symlink(outside.path(), scratch.path().join("conversions")).unwrap();

@@ -125,7 +125,7 @@ fn hosting(root: &Path) -> (Hosting, &'static str) {
 fn workflow(root: &Path) -> Option<String> {
     let entries = std::fs::read_dir(root.join(".github/workflows")).into_iter().flatten().take(ENTRIES).filter_map(Result::ok);
     let names = entries.map(|entry| format!(".github/workflows/{}", entry.file_name().to_string_lossy()));
-    // GitHub runs nothing else, such as what an interrupted run has left.
+    // GitHub runs only these; an interrupted run may have left other files.
     let mut names: Vec<String> = names.filter(|name| name.ends_with(".yml") || name.ends_with(".yaml")).collect();
     names.push(".gitlab-ci.yml".to_owned());
     names.sort();

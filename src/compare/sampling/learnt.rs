@@ -168,7 +168,7 @@ impl Learnt {
     }
 }
 
-/// Whether a rule asks for a size.
+/// Whether a rule reads a size.
 fn measures(rule: &Expr) -> bool {
     rule.descendants().into_iter().any(|part| matches!(&part.kind, ExprKind::Call(call) if call.function == "size"))
 }

@@ -18,7 +18,7 @@ use super::{Difference, Goal, Pin, Preference, Search, Solver, Term, TermLiteral
 /// How many items are generated to reach a count, if they must differ, and if they may be equal.
 const MAX_DISTINCT: u64 = 300;
 const MAX_ALIKE: u64 = 5_000;
-/// What an item counts for among what is built.
+/// How much an item counts towards the limit on large values.
 const ITEM_SIZE: usize = 16;
 
 /// The requirements of one item, besides those of all items.

@@ -176,7 +176,7 @@ impl<'s> Solver<'s> {
         if extra > if frame.key_rules.is_empty() { MAX_FILL } else { MAX_SOUGHT } {
             return Err(Some(UndecidedReason::Method("an object with very many keys")));
         }
-        // Each name is held against those before it.
+        // Each name is compared with those before it.
         if !self.budget.build(extra.saturating_mul(extra) as usize) {
             return Err(Some(UndecidedReason::Budget));
         }

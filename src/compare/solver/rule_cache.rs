@@ -25,7 +25,7 @@ use super::translate::translate;
 
 /// Translated and compiled rules, each computed once.
 pub(crate) struct RuleCache {
-    /// Of the comparison that these are asked for.
+    /// The budget of the comparison that needs these objects.
     budget: Budget,
     known: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
     bounds: RefCell<HashMap<usize, Option<Rc<Formula>>>>,

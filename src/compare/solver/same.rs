@@ -21,10 +21,10 @@ pub(crate) struct Same {
     pub(crate) same_children: bool,
 }
 
-/// Pairs of nodes that take longer to compare again than to look up.
+/// Results for pairs of nodes that take longer to compare again than to look up.
 const WORTH_REMEMBERING: usize = 16;
 
-/// Whether nothing that is quick to look at differs.
+/// Whether the nodes agree in everything that is quick to compare.
 fn alike_at_a_glance(a: &Shape, b: &Shape) -> bool {
     a.ty == b.ty && a.properties.len() == b.properties.len() && a.required.len() == b.required.len() && a.bounds == b.bounds
 }

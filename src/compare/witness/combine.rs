@@ -1,4 +1,4 @@
-//! Combines objects that one of the two sides has a say about: an object that differs often has parts of both.
+//! Combines an object that the old side accepts with one that the new side refuses: an object that breaks often has parts of both.
 
 use serde_json::Value;
 

@@ -16,7 +16,7 @@ const SHOWN: usize = 400;
 const PAIRS: usize = 100_000_000;
 /// Judging an object takes time linear in the schema: how many nodes may be looked at for one version.
 const NODES: usize = 8_000_000;
-/// All versions of a CRD together may use this many times as much as one.
+/// All versions of a CRD together may do this many times the work of one.
 const POOLED: usize = 3;
 /// The cost of a fact, unless a field was only added or removed.
 const FULL_PRICE: usize = 8;
@@ -59,7 +59,7 @@ impl FactDraft {
 }
 
 impl FactDraft {
-    /// A fact about what no object could have: the only difference is that more is accepted.
+    /// A fact about a field that no old object could have: the new schema can only accept more there.
     fn widened(self) -> Fact {
         let aspect = self.fact.aspect;
         let mut fact = self.harmless().affects(&[Affected::Readers]).key(aspect.name());
@@ -269,7 +269,7 @@ fn gains(reversed: &Witnesses<'_>, path: &FieldPath) -> bool {
     ways.into_iter().any(|what| reversed.show(path, what, Cause::Refusal) != Search::Impossible)
 }
 
-/// Whether a fact may also be about values that are accepted now: no object that was accepted says anything about those.
+/// Whether a fact may also be about values that are only accepted now; objects that were accepted before prove nothing about those.
 fn may_widen(fact: &Fact) -> bool {
     matches!(
         fact.aspect,
@@ -397,7 +397,7 @@ fn show(
             if !may_widen(&fact) {
                 return FactDraft::from(fact).harmless();
             }
-            // A null that was dropped may be kept now, and be too much.
+            // A null that was dropped before may be kept now, and exceed `maxProperties`.
             if let Search::Found(witness) = witnesses.show(&fact.path, What::Sample(&null), Cause::Refusal) {
                 return shown(fact, witness);
             }

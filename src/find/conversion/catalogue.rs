@@ -14,9 +14,9 @@ use super::{read, version_links};
 /// The number of the first manifest file; smaller numbers are files of the bundles.
 pub const FIRST_FILE: FileId = 1 << 30;
 
-/// Steps of all manifests of a run.
+/// How many steps all manifests of a run may have.
 const MAX_STEPS: usize = 20_000;
-/// Manifests of a run, and those of one kind: paths between all of its versions are looked for.
+/// How many manifests a run may have, and how many of one kind: crdwise looks for paths between all of its versions.
 const MAX_MANIFESTS: usize = 5_000;
 const MAX_OF_KIND: usize = 200;
 
@@ -38,7 +38,7 @@ pub struct Conversions {
     invalid: Vec<InvalidManifest>,
 }
 
-/// How much the manifests that were read so far add up to.
+/// The number of manifests and steps read so far.
 #[derive(Default)]
 struct CatalogueSize {
     manifests: usize,
@@ -47,7 +47,7 @@ struct CatalogueSize {
 }
 
 impl CatalogueSize {
-    /// Counts another manifest; says which limit it exceeds.
+    /// Counts another manifest; returns the limit that it exceeds.
     fn exceeded_by(&mut self, manifest: &Manifest) -> Option<String> {
         self.manifests += 1;
         self.steps += manifest.steps.len();

@@ -16,7 +16,7 @@ use super::step::{Conflict, Step};
 
 /// How deep `forEach` may be nested.
 const NESTING: usize = 8;
-/// Steps of one manifest. Each is held against those before it; real manifests have some ten.
+/// How many steps a manifest may have. Each is compared with those before it; real manifests have about ten.
 pub(super) const MAX_STEPS: usize = 500;
 
 static FILE_SCHEMA: LazyLock<FileSchema> = LazyLock::new(|| FileSchema::new(SCHEMA));

@@ -106,7 +106,7 @@ fn values<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schem
     }
 }
 
-/// Writes what a value is, so that equal values are written alike: whole floats as integers, keys in order.
+/// Writes a value so that equal values have the same text: whole floats as integers, keys in order.
 fn write_data(value: Node<'_>, out: &mut String) {
     match value.data() {
         Data::Null => out.push_str("null"),

@@ -99,10 +99,10 @@ fn excuse_old_refusals(facts: &mut [Fact], old: &Crd<'_>, new: &Crd<'_>) {
     }
 }
 
-/// Old and new refusals that are held against each other. What isn't recognised beyond that counts as new.
+/// How many pairs of old and new refusals are compared. Further refusals count as new.
 const MAX_PAIRS: usize = 2_000_000;
 
-/// Whether the field of an old refusal isn't there any more.
+/// Whether the field of an old refusal no longer exists.
 fn is_gone(other: &Fact, new: &Crd<'_>) -> bool {
     let version = other.version.as_deref().and_then(|version| new.version(version));
     version.and_then(|version| version.schema.as_ref()).is_some_and(|after| after.at(&other.path).is_none())

@@ -69,7 +69,7 @@ impl Pattern {
     /// Parses a pattern, or finds it among those that this thread has cached.
     pub fn new(text: &str) -> Result<Pattern, PatternError> {
         KNOWN.with(|known| {
-            // What can't be used is only its text, and reading a long one again takes long.
+            // Only the text of a pattern that can't be used is kept, and reading a long one again is slow.
             let weigh = |answer: &Result<Pattern, _>| 1_000 + answer.as_ref().map_or(text.len() / 64, |pattern| pattern.0.size);
             known.get(text, weigh, || Self::read(text))
         })

@@ -62,10 +62,10 @@ pub(super) struct Arena {
     pub long: Vec<SortedChildren>,
 }
 
-/// Mappings and lists with more children are searched by halves: asking for each of a hundred thousand keys must not take their square.
+/// Mappings and lists with more children use binary search: looking up each of 100,000 keys must not take quadratic time.
 pub(super) const WIDE: usize = 64;
 
-/// The entries of a mapping by the order of their keys, or the items of a list by the order of their texts.
+/// The entries of a mapping sorted by key, or the items of a list sorted by text.
 #[derive(Debug, Clone)]
 pub(super) struct SortedChildren {
     pub first: u32,
@@ -303,7 +303,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The first item of a list that is this string.
+    /// The first item of a list that equals this string.
     pub fn item_with_text(self, text: &str) -> Option<Node<'t>> {
         let Raw::Seq { first, len } = self.tree.slot(self.id).raw else { return None };
         if len as usize <= WIDE {

@@ -1,4 +1,4 @@
-//! Schemas of all kinds of fields, changes of them, and objects that are near what they accept.
+//! Generates schemas, changes to them, and objects close to what they accept.
 
 use serde_json::{Map, Value, json};
 
@@ -133,7 +133,7 @@ fn leaf(random: &mut Random) -> (&'static str, Keywords) {
 
 /// The schema of a node with at most this many levels below it.
 pub(super) fn schema(random: &mut Random, depth: usize) -> Value {
-    // The root of what is made up is always an object.
+    // The root of a generated schema is always an object.
     let kind = if depth == 3 { 6 } else { random.below(if depth == 0 { 4 } else { 10 }) };
     let mut items = "";
     let (ty, mut map) = match kind {
@@ -219,7 +219,7 @@ fn nodes(schema: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The same condition in other words, if there are any for it.
+/// The same condition written differently, if there is another way to write it.
 fn reworded(random: &mut Random, node: &mut Keywords) -> Option<String> {
     const CONDITIONS: [&str; 11] = [
         "minLength",
@@ -237,7 +237,7 @@ fn reworded(random: &mut Random, node: &mut Keywords) -> Option<String> {
     let own: Vec<&str> = CONDITIONS.into_iter().filter(|word| node.contains_key(*word)).collect();
     let word = *own.get(random.below(own.len()))?;
     let value = node.get(word)?.clone();
-    // nullable and enum together mean something else where they are apart.
+    // `nullable` and `enum` mean something else at one node than at two.
     if word == "enum" && node.contains_key("nullable") {
         return None;
     }
@@ -285,7 +285,7 @@ fn reworded(random: &mut Random, node: &mut Keywords) -> Option<String> {
     Some(format!("equal {word} {form}"))
 }
 
-/// A schema like the other one, and what was done: it accepts the same, more, or something else.
+/// A changed schema, and whether it accepts the same, more, or something else.
 pub(super) fn changed(random: &mut Random, original: &Value) -> (String, Value) {
     let mut schema = original.clone();
     let mut places = Vec::new();
@@ -357,7 +357,7 @@ fn value(random: &mut Random, schema: &Value) -> Value {
         5 if schema["nullable"] == true => return Value::Null,
         _ => {}
     }
-    // What clauses ask for is as good as what the node itself asks for.
+    // Conditions of clauses count like those of the node itself.
     let clauses = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|word| schema[word].as_array().into_iter().flatten());
     let asked: Vec<&Value> = std::iter::once(schema).chain(clauses).chain([&schema["not"], &schema["not"]["not"]]).collect();
     let asked = asked[random.below(asked.len())];
@@ -427,7 +427,7 @@ fn value(random: &mut Random, schema: &Value) -> Value {
     }
 }
 
-/// An object near what a schema accepts.
+/// An object close to what a schema accepts.
 pub(super) fn object(random: &mut Random, schema: &Value) -> Value {
     let spec = value(random, &schema["properties"]["spec"]);
     json!({"apiVersion": "shop.example.com/v1", "kind": "Widget", "metadata": {"name": "a"}, "spec": spec})

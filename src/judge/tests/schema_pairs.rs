@@ -1,4 +1,4 @@
-//! Made-up pairs of schemas (rewrites, weaker and stronger ones): what a review says of each is held against random objects.
+//! Checks reviews of generated schema pairs (rewrites, weaker and stronger schemas) against random objects.
 //!
 //! `CRDWISE_SCHEMA_PAIRS=20000 cargo test --lib -- schema_pairs --nocapture` tries that many, from the seed `CRDWISE_SCHEMA_SEED`, and
 //! prints how many were proved, tested and undecided. `SHOW=1` also prints the undecided ones.
@@ -18,9 +18,9 @@ use super::made_up_schemas::{changed, object, schema};
 use super::rule_pairs::{Random, number_in};
 use super::{facts, judged, with_root};
 
-/// Pairs that every run of the tests tries.
+/// How many pairs every test run tries.
 const PAIRS: usize = 150;
-/// Objects that each pair is tried with.
+/// How many objects are tried with each pair.
 const OBJECTS: usize = 250;
 
 /// What an object shows.

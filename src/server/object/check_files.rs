@@ -71,7 +71,7 @@ pub enum ObjectVerdict {
     NotServed,
     /// The version has no schema.
     NoSchema,
-    /// The server refuses requests of so many bytes.
+    /// The server refuses requests of this many bytes.
     TooLarge(usize),
     /// The version doesn't have this subresource.
     NoSubresource(Subresource),
@@ -159,7 +159,7 @@ impl<'b, 't> BundleChecker<'b, 't> {
     }
 }
 
-/// Bytes of the largest request that the server takes.
+/// The size in bytes of the largest request that the server accepts.
 pub const MAX_REQUEST: usize = crate::cel::decl::MAX_REQUEST as usize;
 
 /// Counts what is written.
@@ -193,7 +193,7 @@ impl<'t> InputObject<'t> {
     /// The object as a client sends it.
     pub fn request_body(&self) -> Result<Value, ObjectVerdict> {
         let body = self.node.to_json();
-        // A text is some times as long as JSON at most.
+        // Without aliases, JSON is at most a few times as long as the text of the file.
         if self.node.source().len() > MAX_REQUEST / 16 || self.node.tree().is_aliased() {
             let mut bytes = ByteCount(0);
             let counted = serde_json::to_writer(&mut bytes, &body);
@@ -310,7 +310,7 @@ pub(super) fn report(object: &InputObject<'_>, checker: &BundleChecker<'_, '_>, 
     checked.collect()
 }
 
-/// Dropped fields of one object that are listed.
+/// How many dropped fields of one object are listed.
 const MAX_PRUNED: usize = 10_000;
 
 /// Adds places in the object's file to a result.

@@ -25,7 +25,8 @@ pub(super) fn enum_allows(value: &Value, allowed: &Value) -> bool {
     }
 }
 
-/// The values of an enum, unless the conversion lets others pass: a fraction of a listed integer, or the code of a listed character.
+/// Returns the values of an enum, if only these are accepted. The conversion may let others pass: a fraction of a listed integer, or
+/// the code of a listed character.
 pub(crate) fn only_listed(shape: &Shape) -> Option<&[Value]> {
     let values = shape.enum_values.as_deref()?;
     let takes_fractions = shape.int_or_string || matches!(shape.ty, None | Some(Type::Number));
@@ -38,20 +39,20 @@ pub(crate) fn only_listed(shape: &Shape) -> Option<&[Value]> {
     (!values.iter().any(lets_others_pass)).then_some(values)
 }
 
-/// A long enum, for many values.
+/// An index of a long enum, to look up many values.
 #[derive(Debug)]
 pub(super) struct EnumIndex {
     texts: HashSet<String>,
     integers: HashSet<i64>,
-    /// Those that are neither.
+    /// Listed values that are neither strings nor integers.
     others: Vec<Value>,
 }
 
-/// Values of an enum that are held against a value one by one.
+/// Up to this many listed values are compared one by one.
 const SHORT: usize = 32;
 
 impl EnumIndex {
-    /// Nothing for a short list.
+    /// Returns `None` for a short list.
     pub fn of(listed: &[Value]) -> Option<Self> {
         if listed.len() <= SHORT {
             return None;
@@ -67,7 +68,7 @@ impl EnumIndex {
         Some(index)
     }
 
-    /// As [`enum_allows`] of any of them.
+    /// Whether [`enum_allows`] holds for any listed value.
     pub fn allows(&self, value: &Value) -> bool {
         let listed = match value {
             Value::String(text) => self.texts.contains(text),

@@ -218,7 +218,7 @@ impl FieldError {
         FieldError::new(ObjectPath::root(), Naming::None, FieldErrorKind::Unchecked, FieldErrorType::Invalid, Some(&Value::Null), words)
     }
 
-    /// An object that is too large to be stored with its defaults.
+    /// The error for an object that is too large to be stored with its defaults.
     pub(super) fn too_large() -> Self {
         let words = "the object is too large with its defaults";
         FieldError::new(ObjectPath::root(), Naming::None, FieldErrorKind::Size, FieldErrorType::TooLong, None, words)

@@ -129,11 +129,11 @@ impl<'a> CorrelatedItems<'a> {
 pub(super) struct KeyedItems<'v> {
     list: &'v Shape,
     items: &'v [Value],
-    /// The first item with each combination of keys; only for a list that is long.
+    /// The first item with each combination of keys; only for a long list.
     index: Option<HashMap<String, &'v Value>>,
 }
 
-/// Items that are looked at one by one.
+/// Up to this many items are compared one by one.
 const SHORT: usize = 32;
 
 impl<'v> KeyedItems<'v> {
@@ -163,7 +163,7 @@ impl<'v> KeyedItems<'v> {
     }
 }
 
-/// The keys of an item, written so that they are equal where [`same`] says so; nothing if one is missing or not a scalar.
+/// The keys of an item as a text that is equal if [`same`] says so; `None` if one is missing or not a scalar.
 fn written_keys(item: &Map<String, Value>, keys: &[String]) -> Option<String> {
     let mut written = String::new();
     for key in keys {

@@ -15,7 +15,7 @@ use super::path::{ObjectPath, ObjectStep, Trail};
 use super::ratchet::{Correlated, KeyedItems, Tolerance, Tolerated, value_shape};
 use super::trace::{Check, Seen};
 
-/// Steps of all rules on one object. The server stops at a cost of ten million, which is of the same order.
+/// How many steps all rules may take on one object. The server stops at a cost of ten million, which is of the same order.
 const MAX_STEPS: usize = 10_000_000;
 /// How many errors of rules are listed for one object.
 const MAX_ERRORS: usize = 10_000;
@@ -194,7 +194,7 @@ impl RuleResults {
         RuleResults { seen: trace.then(Vec::new), ..RuleResults::default() }
     }
 
-    /// Notes that the rules which were left can't be run, once.
+    /// Records once that the remaining rules were not run.
     fn stop(&mut self, trail: &Trail<'_>, reason: String) {
         if self.steps < usize::MAX {
             self.steps = usize::MAX;

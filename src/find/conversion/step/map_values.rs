@@ -33,7 +33,7 @@ enum Otherwise {
     Error,
 }
 
-/// Values of one table. Each is held against the others.
+/// How many values a table may have. Each is compared with every other.
 const MAX_VALUES: usize = 1_000;
 
 #[derive(Debug, Clone)]

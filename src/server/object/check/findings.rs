@@ -10,7 +10,7 @@ pub(super) const MAX_WORK: usize = 8_000_000;
 /// How many errors of one object are listed.
 const MAX_ERRORS: usize = 10_000;
 
-/// The results so far.
+/// The results of one run.
 #[derive(Debug, Default)]
 pub(in super::super) struct Findings {
     /// Whether errors are only counted.
@@ -52,13 +52,13 @@ impl Findings {
         Findings { quiet: self.quiet, work: self.work, ..Findings::default() }
     }
 
-    /// The work in steps of CEL: a check takes about as long as a few of them.
+    /// The work in CEL steps: a check takes about as long as a few of them.
     pub(in super::super) fn steps(&self) -> usize {
         const STEPS: usize = 4;
         self.work * STEPS
     }
 
-    /// Says what was cut, if something was.
+    /// Reports what was left out because of a limit.
     pub(super) fn complete(mut self) -> Self {
         let cut = match () {
             () if self.work > MAX_WORK => format!("checking this object takes more than {MAX_WORK} steps"),
