@@ -187,12 +187,12 @@ impl<'r, 'b, 't> ObjectTally<'r, 'b, 't> {
 
     /// Returns the counts, by index of the finding.
     pub fn finish(self, source: String) -> TalliedObjects {
-        let told = |(what, count): (String, usize)| Skipped { what, why: format!("the old side has no CRD for it ({count} of them)") };
+        let skipped = |(what, count)| Skipped::counted(what, "the old side has no CRD for it", count);
         let summary = ExistingObjects {
             source,
             checked: self.checked,
             hit: self.hit,
-            skipped: self.others.into_iter().map(told).collect(),
+            skipped: self.others.into_iter().map(skipped).collect(),
             unexplained: self.unexplained.into_iter().collect(),
         };
         TalliedObjects { summary, hits: self.hits.into_iter().map(|(index, count)| (index, count.finish())).collect() }

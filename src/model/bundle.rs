@@ -67,6 +67,14 @@ pub struct Skipped {
     pub why: String,
 }
 
+impl Skipped {
+    /// Several of a kind, with one reason: `not a CRD, 7 of them`.
+    pub fn counted(what: String, why: &str, count: usize) -> Self {
+        let why = if count == 1 { why.to_owned() } else { format!("{why}, {count} of them") };
+        Skipped { what, why }
+    }
+}
+
 /// Something that couldn't be read, so that the run ends with exit code 3.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleProblem {

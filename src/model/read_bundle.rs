@@ -93,7 +93,7 @@ impl<'t> BundleReader<'t> {
         self.bundle.crds.sort_by(|a, b| order(a, b));
         self.leave_out_copies();
         self.patch_conversions();
-        let counted = self.counted.into_iter().map(|((what, why), count)| Skipped { what, why: format!("{why} ({count} of them)") });
+        let counted = self.counted.into_iter().map(|((what, why), count)| Skipped::counted(what, why, count));
         self.bundle.skipped.splice(0..0, counted);
         self.bundle
     }
@@ -277,7 +277,7 @@ mod tests {
         let documents = documents(&[("crd.yaml", crd("x")), ("patch.yaml", patch)]);
         let bundle = Bundle::read(&documents);
         assert_eq!((bundle.crds.len(), bundle.problems.len()), (1, 0));
-        assert_eq!(bundle.skipped[0].why, "kustomize patch (1 of them)");
+        assert_eq!(bundle.skipped[0].why, "kustomize patch");
     }
 
     #[test]

@@ -155,7 +155,7 @@ pub fn skipped(reports: &[ObjectReport]) -> Vec<Skipped> {
     for report in reports.iter().filter(|report| is_skipped(report)) {
         *kinds.entry(format!("kind {} of {}", report.kind, report.api_version)).or_default() += 1;
     }
-    let skipped = |(what, count): (String, usize)| Skipped { what, why: format!("the inputs have no CRD for its group ({count} of them)") };
+    let skipped = |(what, count)| Skipped::counted(what, "the inputs have no CRD for its group", count);
     kinds.into_iter().map(skipped).collect()
 }
 
