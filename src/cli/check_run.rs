@@ -1,7 +1,6 @@
 //! The inputs of a lint or review run, and how its findings are judged: both sides, earlier releases, the standard channel, and the
 //! settings.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use crate::cli::arguments::{self, ConfigSide};
@@ -10,7 +9,7 @@ use crate::find::review_context::ReviewContext;
 use crate::input::{Against, against};
 use crate::judge::existing_objects::ObjectTally;
 use crate::judge::report::{ChangeArguments, Report};
-use crate::judge::review::{self, Judgement, ReadRelease, Side};
+use crate::judge::review::{self, Judgement, LastRelease, Side};
 use crate::model::Bundle;
 use crate::model::kubernetes::{Minor, Minors};
 use crate::server::object::ImpactChecker;
@@ -165,9 +164,8 @@ impl<'r> CheckRun<'r> {
         let releases: Vec<Release<'_>> = past.iter().map(|(name, side)| Release { name, bundle: &side.bundle }).collect();
         let judgement = self.settings.judgement();
         let context = ReviewContext { standard: standard.as_ref().map(|side| &side.bundle), ..judgement.context };
-        let read = self.release.as_ref().map(|release| |names: &BTreeSet<&str>| release.read(names));
-        let read_release = read.as_ref().map(|read| read as &ReadRelease<'_>);
-        let judgement = Judgement { context, history: &releases, conversions: self.manifests.manifests(), read_release, ..judgement };
+        let last_release = self.release.as_ref().map(|release| release as &dyn LastRelease);
+        let judgement = Judgement { context, history: &releases, conversions: self.manifests.manifests(), last_release, ..judgement };
         let progress = streams.progress(if old.is_some() { "comparing" } else { "checking" });
         let mut report = match (&old, self.upgrade) {
             (None, Some(minors)) => review::upgrade(&new, minors, &judgement),

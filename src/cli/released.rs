@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use semver::Version;
+
 use crate::cli::arguments;
-use crate::input::{GitError, GitState, Input, InputKind, same_paths};
-use crate::judge::review::Released;
+use crate::input::{GitError, GitState, Input, InputKind, Tag, same_paths};
+use crate::judge::review::{LastRelease, Released};
 
 use super::input::InputReader;
 use super::sides::unread_git;
@@ -24,8 +26,29 @@ pub(super) struct ReleaseSearch<'r> {
     base: String,
     /// The inputs of the new side: the release is read at the same paths.
     inputs: Vec<Input>,
+    tag: OnceLock<Option<Tag>>,
     /// A note about the search, set when it is done.
     note: OnceLock<String>,
+}
+
+impl LastRelease for ReleaseSearch<'_> {
+    fn version(&self) -> Option<Version> {
+        self.tag().ok()??.version
+    }
+
+    fn read(&self, names: &BTreeSet<&str>) -> Option<Released> {
+        match self.try_read(names) {
+            Ok(Some(released)) => Some(released),
+            Ok(None) => {
+                self.note.get_or_init(|| format!("no release tag is older than {}, so everything counts as released", self.base));
+                None
+            }
+            Err(error) => {
+                self.note.get_or_init(|| format!("the last release can't be read, so everything counts as released: {error}"));
+                None
+            }
+        }
+    }
 }
 
 impl<'r> ReleaseSearch<'r> {
@@ -50,29 +73,27 @@ impl<'r> ReleaseSearch<'r> {
             }
             (None, None) => return Ok(None),
         };
-        Ok(Some(ReleaseSearch { reader, rev, base, inputs: inputs.to_vec(), note: OnceLock::new() }))
+        Ok(Some(ReleaseSearch { reader, rev, base, inputs: inputs.to_vec(), tag: OnceLock::new(), note: OnceLock::new() }))
     }
 
-    /// Reads the CRDs with these names from the last release.
-    pub fn read(&self, names: &BTreeSet<&str>) -> Option<Released> {
-        match self.try_read(names) {
-            Ok(Some(released)) => Some(released),
-            Ok(None) => {
-                self.note.get_or_init(|| format!("no release tag is older than {}, so everything counts as released", self.base));
-                None
-            }
-            Err(error) => {
-                self.note.get_or_init(|| format!("the last release can't be read, so everything counts as released: {error}"));
-                None
-            }
+    /// The tag of the release; `None` if there is none, or if a flag names a revision that isn't a tag with a version.
+    fn tag(&self) -> Result<Option<Tag>, GitError> {
+        if let Some(tag) = self.tag.get() {
+            return Ok(tag.clone());
         }
+        let repository = self.reader.loader.repository()?;
+        let tag = match &self.rev {
+            Some(rev) => repository.tag_of(rev)?,
+            None => repository.last_release(&self.revisions())?,
+        };
+        Ok(self.tag.get_or_init(|| tag).clone())
     }
 
     fn try_read(&self, names: &BTreeSet<&str>) -> Result<Option<Released>, GitError> {
         let repository = self.reader.loader.repository()?;
         let (name, rev) = match &self.rev {
             Some(rev) => (rev.clone(), rev.clone()),
-            None => match repository.last_release(&self.revisions())? {
+            None => match self.tag()? {
                 Some(tag) => (tag.name.clone(), format!("refs/tags/{}", tag.name)),
                 None => return Ok(None),
             },

@@ -57,7 +57,7 @@ use argument::shown_revision;
 pub use argument::{Input, InputError, InputKind};
 pub use decode::Encoding;
 pub(crate) use directory::leads_out;
-pub use git::{GitError, GitState, Repository, StagedChange, repo_root};
+pub use git::{GitError, GitState, Repository, StagedChange, Tag, repo_root};
 pub use kubectl::{Cluster, ClusterError};
 pub use kustomization::{ConversionPatch, Kustomizations, patched_strategy};
 pub use limits::Limits;

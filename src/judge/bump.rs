@@ -36,7 +36,7 @@ impl std::fmt::Display for Recommendation {
         match (&self.from, &self.recommended) {
             _ if required == Bump::None => return write!(f, "none needed"),
             (Some(from), Some(next)) => write!(f, "{next} or later ({required}; {from} before)")?,
-            _ => return write!(f, "a {required} release (the old version is unknown: use --old-version, or an annotation)"),
+            _ => return write!(f, "a {required} release (to get its number, pass --old-version)"),
         }
         match (&self.declared, self.sufficient) {
             (Some(declared), Some(true)) => write!(f, "; {declared} is declared, which is enough"),

@@ -19,7 +19,7 @@ use crate::find::lint::{self, Release};
 use crate::find::review_context::ReviewContext;
 use crate::judge::accepting_servers::Servers;
 use crate::judge::bump::Recommendation;
-use crate::judge::finding::{Class, Finding, Status};
+use crate::judge::finding::{Bump, Class, Finding, Status};
 use crate::judge::overview::Counts;
 use crate::judge::policy::Policy;
 use crate::judge::report::{self, Report};
@@ -32,7 +32,7 @@ use crate::model::kubernetes::{Minor, Minors};
 use conversions::Covering;
 pub use conversions::Manifests;
 pub(crate) use conversions::{drafts, needs_step};
-pub use released::{ReadRelease, Released};
+pub use released::{LastRelease, Released};
 use ruling::{Context, Ruling, findings, rule_all, verdict};
 pub use side::{Side, StatedVersion};
 use versions::{mixed_versions, version_facts};
@@ -49,8 +49,8 @@ pub struct Judgement<'j> {
     /// Changes to the configuration that judges this change.
     pub changed: &'j [Fact],
     pub conversions: Manifests<'j>,
-    /// Reads the last release; if unset, everything counts as released.
-    pub read_release: Option<&'j ReadRelease<'j>>,
+    /// If unset, everything counts as released.
+    pub last_release: Option<&'j dyn LastRelease>,
 }
 
 impl<'j> Judgement<'j> {
@@ -63,7 +63,7 @@ impl<'j> Judgement<'j> {
             waivers: Waivers::default(),
             changed: &[],
             conversions: Manifests::default(),
-            read_release: None,
+            last_release: None,
         }
     }
 }
@@ -77,13 +77,21 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
     let consequences = consequences(&rulings, &changes, old, new, judgement, &covering);
     rulings.extend(rule_all(&consequences, judgement, Some(&covering)));
     let (class, required) = verdict(&rulings);
-    let bump = Recommendation::new(required, old.version(), new.version());
+    let bump = recommendation(required, old, new, judgement);
     let declared = version_facts(&bump, &rulings, old, new);
     rulings.extend(rule_all(&declared, judgement, None));
     causes::link(&mut rulings, required);
     let context = Context { old: Some(old), new, judgement, release: release.as_deref() };
     let findings = accept(&rulings, &context);
     Report { verdict: Some(class), bump: Some(bump), release, ..report(Some(old), new, judgement, findings) }
+}
+
+/// Recommends a version. Without a version in the bundles, the next one follows the last release.
+fn recommendation(required: Bump, old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Recommendation {
+    let (from, declared) = (old.version(), new.version());
+    let is_unknown = from.is_none() && declared.is_none() && required != Bump::None;
+    let released = judgement.last_release.filter(|_| is_unknown).and_then(LastRelease::version);
+    Recommendation::new(required, from.or(released), declared)
 }
 
 /// Collects the changes between two bundles, and the lint facts about the new one.

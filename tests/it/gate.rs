@@ -73,6 +73,21 @@ fn a_break_of_what_no_release_contains_is_a_note() {
 }
 
 #[test]
+fn the_next_version_follows_the_last_release() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &crd(SIZE, ""));
+    scratch.git(&["tag", "v1.4.2"]);
+    scratch.commit(FILE, &crd(BOTH, ""));
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["next version: 1.4.3 or later (patch; 1.4.2 before)"]);
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1", "--released", "none"], 0, &["pass --old-version"]);
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1", "--released", "HEAD~1"], 0, &["pass --old-version"]);
+    // A version in the CRDs is the project's own word, whatever its tags say.
+    scratch.commit(FILE, &crd(SIZE, &version("v0.3.0")));
+    scratch.commit(FILE, &crd(BOTH, &version("v0.4.0")));
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["0.3.1 or later (patch; 0.3.0 before)"]);
+}
+
+#[test]
 fn a_release_is_found_on_a_branch_and_under_a_prefix() {
     let scratch = Scratch::new();
     scratch.commit(FILE, &crd(SIZE, ""));

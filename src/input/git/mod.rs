@@ -19,6 +19,7 @@ pub use error::GitError;
 pub use revision::Resolved;
 pub use search::GitState;
 pub use staged::StagedChange;
+pub use tags::Tag;
 
 pub(super) use blobs::{Blob, Blobs};
 pub(super) use snapshot::{SelectedBlob, Snapshot};

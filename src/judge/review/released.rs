@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use semver::Version;
+
 use crate::find::change::{ChangeOptions, diff};
 use crate::judge::finding::{Bump, Class, Severity};
 use crate::judge::rule::Book;
@@ -22,17 +24,22 @@ pub struct Released {
     pub complete: bool,
 }
 
-/// Reads the CRDs with these names from the last release, if there is one.
-pub type ReadRelease<'j> = dyn Fn(&BTreeSet<&str>) -> Option<Released> + Sync + 'j;
+/// Finds the last release, when a review needs it.
+pub trait LastRelease: Sync {
+    /// The version in the name of the release.
+    fn version(&self) -> Option<Version>;
+    /// Reads the CRDs with these names from the release.
+    fn read(&self, names: &BTreeSet<&str>) -> Option<Released>;
+}
 
 /// Lowers breaks of unreleased features to notes. Returns the name of the release that they were compared with.
 pub(super) fn mark_unreleased(rulings: &mut [Ruling<'_>], old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Option<String> {
-    let read = judgement.read_release?;
+    let last = judgement.last_release?;
     let names: BTreeSet<&str> = rulings.iter().filter(|ruling| ruling.is_break()).map(|ruling| &*ruling.fact.crd).collect();
     if names.is_empty() {
         return None;
     }
-    let released = read(&names)?;
+    let released = last.read(&names)?;
     let release = Bundle::read(&released.documents);
     let complete = released.complete && release.problems.is_empty();
     let (before, after) = rayon::join(|| breaks(&release, &old.bundle, &names), || breaks(&release, &new.bundle, &names));
