@@ -12,14 +12,27 @@ use super::escape::visible;
 /// How many groups are listed; for more than these, a baseline is better.
 const LISTED: usize = 3;
 
-/// How a failing run can be accepted.
+/// How a failing run can be made to pass.
 pub struct Acceptance {
-    /// What to do, in one sentence.
-    pub advice: String,
+    /// The ways to pass, best first. The last one ends with accepting the findings with `waivers`.
+    pub remedies: Vec<Remedy>,
     /// The waivers, as YAML for `crdwise.yaml`. Text from reviewed files appears only in its comments.
     pub waivers: String,
     /// What to do about findings that aren't listed.
     pub more: Option<String>,
+}
+
+/// What to do to make a failing run pass.
+pub struct Remedy {
+    pub text: String,
+    /// The commands to run, in order. They are shown unwrapped, so that they can be copied.
+    pub commands: Vec<String>,
+}
+
+impl From<&str> for Remedy {
+    fn from(text: &str) -> Self {
+        Remedy { text: text.to_owned(), commands: Vec::new() }
+    }
 }
 
 /// Returns `None` if the run doesn't fail.
@@ -38,20 +51,16 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
         return None;
     }
     let convertible = report.findings.iter().any(|finding| finding.rule == UNDEFINED && finding.status == Status::New);
-    let advice = match (report.verdict.is_some(), convertible) {
-        (true, true) => conversion(report.change.as_ref(), not_convertible(report, &groups)),
-        (true, false) => "undo the change, or accept it in crdwise.yaml:".to_owned(),
-        (false, _) => "fix the findings, or accept them in crdwise.yaml:".to_owned(),
+    let remedies = match (report.verdict.is_some(), convertible) {
+        (true, true) => {
+            vec![conversion(report.change.as_ref(), not_convertible(report, &groups)), "accept it in crdwise.yaml:".into()]
+        }
+        (true, false) => vec!["undo the change, or accept it in crdwise.yaml:".into()],
+        (false, _) => vec!["fix the findings, or accept them in crdwise.yaml:".into()],
     };
     let mut waivers = "waivers:\n".to_owned();
     for group in groups.iter().take(LISTED) {
         let finding = group.lead;
-        let what = group.reach().unwrap_or_else(|| {
-            let version = finding.version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
-            let parts = [("at", &finding.path), ("of", &format!("{}{version}", finding.crd))];
-            let said = parts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(word, text)| format!("{word} {text}"));
-            said.collect::<Vec<_>>().join(" ")
-        });
         // A change is waived by fingerprint everywhere it was made; other findings by place or by rule.
         let named = match group.fingerprint() {
             Some(fingerprint) => format!("fingerprint: \"{fingerprint}\""),
@@ -59,7 +68,7 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
         };
         // With only one group, it is clear what the waiver is for.
         if groups.len() > 1 {
-            let _ = writeln!(waivers, "  # {}", visible(format!("{} {what}", finding.rule).trim_end()));
+            let _ = writeln!(waivers, "  # {}", visible(&waived(group)));
         }
         let _ = writeln!(waivers, "  - {{{named}, reason: TODO, until: YYYY-MM-DD}}");
     }
@@ -70,7 +79,18 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
         (None, None) => "",
     };
     let more = (more > 0).then(|| visible(&format!("and {more} more: `crdwise baseline write{sides}` accepts them all")).into_owned());
-    Some(Acceptance { advice, waivers, more })
+    Some(Acceptance { remedies, waivers, more })
+}
+
+/// What a waiver accepts: `required-added at spec.size in 2 CRDs`.
+fn waived(group: &Group<'_>) -> String {
+    let finding = group.lead;
+    let path = Some(&finding.path).filter(|path| !path.is_empty() && group.paths().len() == 1).map(|path| format!("at {path}"));
+    let place = group.reach().or_else(|| {
+        let version = finding.version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
+        (!finding.crd.is_empty()).then(|| format!("of {}{version}", finding.crd))
+    });
+    [Some(finding.rule.clone()), path, place].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// How many of the groups no conversion can cover, so that they would still fail.
@@ -85,8 +105,8 @@ fn not_convertible(report: &Report, groups: &[&Group<'_>]) -> usize {
     groups.iter().filter(|group| group.members.iter().copied().any(|member| fails(&member))).count()
 }
 
-/// The advice for writing a conversion. `left` is the number of groups that no conversion covers.
-fn conversion(change: Option<&ChangeArguments>, left: usize) -> String {
+/// Writing a conversion. `left` is the number of groups that no conversion covers.
+fn conversion(change: Option<&ChangeArguments>, left: usize) -> Remedy {
     let (sides, conversions) = match change {
         Some(change) => (change.sides.as_str(), change.conversions.as_str()),
         None => (" OLD NEW", "conversions"),
@@ -96,11 +116,11 @@ fn conversion(change: Option<&ChangeArguments>, left: usize) -> String {
         1 => ", and undo or accept the one that no conversion covers".to_owned(),
         left => format!(", and undo or accept the {left} that no conversion covers"),
     };
-    let advice = format!(
-        "undo the change; or draft a conversion (`crdwise conversions scaffold{sides} -o {conversions}`), fill it in and prove it \
-         (`crdwise conversions check{sides}`){left}; or accept it in crdwise.yaml:"
-    );
-    visible(&advice).into_owned()
+    let commands = [format!("crdwise conversions scaffold{sides} -o {conversions}"), format!("crdwise conversions check{sides}")];
+    Remedy {
+        text: format!("undo the change, or draft, complete and prove a conversion{left}:"),
+        commands: commands.iter().map(|command| visible(command).into_owned()).collect(),
+    }
 }
 
 const UNDEFINED: &str = "conversion-undefined";

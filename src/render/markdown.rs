@@ -179,13 +179,24 @@ fn place(finding: &Finding, view: &View<'_>) -> String {
     parts.join(" · ")
 }
 
-/// Writes how to make a failing run pass. The first waiver line directly follows the tag, so that copied text starts at the margin.
+/// Writes how to make a failing run pass. The first line of a block directly follows the tag, so that copied text starts at the margin.
 fn accept(out: &mut String, view: &View<'_>) {
     let Some(acceptance) = acceptance(view.report, view.gate).filter(|_| view.complete) else { return };
-    let _ = write!(out, "\n<details><summary><b>How to pass</b></summary>\n\n**To pass:** {}\n\n", inline(&acceptance.advice));
-    let waivers: Vec<String> =
-        acceptance.waivers.lines().map(|line| cut(line).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")).collect();
-    let _ = writeln!(out, "<pre lang=\"yaml\">{}</pre>", waivers.join("\n"));
+    out.push_str("\n<details><summary><b>How to pass</b></summary>\n\n");
+    let block = |out: &mut String, language: &str, lines: &mut dyn Iterator<Item = &str>| {
+        let lines: Vec<String> = lines.map(|line| cut(line).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")).collect();
+        let _ = writeln!(out, "<pre lang=\"{language}\">{}</pre>", lines.join("\n"));
+    };
+    let mut lead = "To pass:";
+    for remedy in &acceptance.remedies {
+        let _ = write!(out, "**{lead}** {}\n\n", inline(&remedy.text));
+        if !remedy.commands.is_empty() {
+            block(out, "sh", &mut remedy.commands.iter().map(String::as_str));
+            out.push('\n');
+        }
+        lead = "Or";
+    }
+    block(out, "yaml", &mut acceptance.waivers.lines());
     if let Some(more) = &acceptance.more {
         let _ = writeln!(out, "\n**More:** {}", inline(more));
     }

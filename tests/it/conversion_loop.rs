@@ -123,10 +123,8 @@ fn breaks() -> Vec<Break> {
 
 /// The commands that a failing review suggests, in order.
 fn remedy(said: &str) -> Vec<String> {
-    let text = said.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
-    let (_, advice) = text.split_once("to pass:").unwrap_or_else(|| panic!("no remedy\n{said}"));
-    let quoted = advice.split('`').skip(1).step_by(2).filter_map(|command| command.strip_prefix("crdwise "));
-    quoted.take(2).map(str::to_owned).collect()
+    let (_, advice) = said.split_once("to pass:").unwrap_or_else(|| panic!("no remedy\n{said}"));
+    advice.lines().filter_map(|line| line.trim_start().strip_prefix("crdwise ")).map(str::to_owned).collect()
 }
 
 /// Completes a draft like a person would; the comments show which steps are offered.

@@ -175,7 +175,8 @@ fn foot(out: &mut String, report: &Report, options: &Options) {
             wrapped(out, "  unexplained: ", &line, width);
         }
     }
-    let judged = format!("policy {} · Kubernetes {}", visible(&report.policy), server_lines::summary(report));
+    let release = report.release.as_ref().map(|release| format!("last release {} · ", visible(release))).unwrap_or_default();
+    let judged = format!("{release}policy {} · Kubernetes {}", visible(&report.policy), server_lines::summary(report));
     match &report.old {
         Some(old) => {
             let same = old.crds == report.new.crds && old.skipped.is_empty();
@@ -207,9 +208,16 @@ fn side(side: &SideSummary) -> String {
     text
 }
 
-/// Draws how to make a failing run pass. The waivers have no bar in front, so that they can be copied.
+/// Draws how to make a failing run pass. Commands and waivers have no bar in front, so that they can be copied.
 fn accept(out: &mut String, acceptance: &Acceptance, width: usize) {
-    wrapped(out, "to pass: ", &acceptance.advice, width);
+    let mut lead = "to pass: ";
+    for remedy in &acceptance.remedies {
+        wrapped(out, lead, &remedy.text, width);
+        for command in &remedy.commands {
+            let _ = writeln!(out, "  {command}");
+        }
+        lead = "or ";
+    }
     out.push_str(&acceptance.waivers);
     if let Some(more) = &acceptance.more {
         wrapped(out, "", more, width);
