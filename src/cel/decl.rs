@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
-use crate::model::kubernetes::Feature;
+use crate::model::kubernetes::{self, Feature};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{CountRange, Extra, ListType, Type as JsonType};
 
@@ -17,8 +17,8 @@ use super::name;
 use super::need::Need;
 use super::types::CelType;
 
-/// The largest request that the server accepts, which limits everything that the schema doesn't.
-pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
+/// The size of the largest request, which limits everything that the schema doesn't.
+pub const MAX_REQUEST: i64 = kubernetes::MAX_REQUEST as i64;
 /// The length of the longest `duration` and `date-time`, including quotes.
 const MAX_TIME: u64 = 32;
 const DATE: i64 = 12;

@@ -277,6 +277,8 @@ impl Read {
             let help = match &problem.kind {
                 ProblemKind::Yaml(kind) => kind.help(),
                 ProblemKind::TwiceInBundle(_) => Some("remove one, or compare the variants one at a time"),
+                ProblemKind::TooLarge(_) => Some("it was not checked any further; shorten its descriptions, or split the API"),
+                ProblemKind::TooManyVersions(_) => Some("it was not checked any further; remove versions that are no longer served"),
                 _ => None,
             };
             let places = [problem.related, Some(problem.place)].map(|place| side.spot(place));

@@ -8,6 +8,7 @@ pub mod base64;
 pub(crate) mod bounded_cache;
 pub mod date;
 pub mod duration;
+pub(crate) mod json_size;
 pub mod mail;
 pub mod quantity;
 pub mod regexp;

@@ -9,7 +9,7 @@ use crate::input::yaml::{self, Document, Node, Span, Tree, YamlBudget};
 use crate::input::{ConversionPatch, File, Origin, generated, helm_template};
 
 use super::crd::{Api, Crd, Keys};
-use super::kubernetes::Server;
+use super::kubernetes::{MAX_REQUEST, Server};
 use super::read_bundle;
 
 /// The index of a file on its side.
@@ -91,7 +91,14 @@ pub enum ProblemKind {
     TwiceInBundle(String),
     #[error("unknown CRD API version `{0}`")]
     UnknownApi(String),
+    #[error("this CRD has {0} bytes as JSON, and an API server refuses requests of more than {MAX_REQUEST}")]
+    TooLarge(usize),
+    #[error("this CRD has {0} versions, and at most {MAX_VERSIONS} are compared with each other")]
+    TooManyVersions(usize),
 }
+
+/// How many versions of a CRD are compared with each other. Real CRDs have a few.
+pub(crate) const MAX_VERSIONS: usize = 200;
 
 impl Documents {
     /// Parses every file, in parallel; the result doesn't depend on the number of threads.

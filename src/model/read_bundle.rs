@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::go::json_size::bytes_above;
 use crate::go::regexp::Pattern;
 use crate::input::yaml::{Document, Node};
 use crate::input::{File, Origin, has_template_expression, patched_strategy};
 
-use super::bundle::{Bundle, BundleProblem, Documents, FileId, Place, ProblemKind, Skipped};
+use super::bundle::{Bundle, BundleProblem, Documents, FileId, MAX_VERSIONS, Place, ProblemKind, Skipped};
 use super::crd::Crd;
+use super::kubernetes::MAX_REQUEST;
 use super::read_crd;
 
 pub(super) fn read(documents: &Documents) -> Bundle<'_> {
@@ -58,6 +60,9 @@ impl<'t> BundleReader<'t> {
                 self.count("kind CustomResourceDefinition", "kustomize patch");
             }
             Some(Ok(api)) => {
+                if let Some(excess) = excess(node) {
+                    return self.excessive(file, node, excess);
+                }
                 let mut crd = read_crd::crd(file, api, node, &self.documents.keys);
                 crd.path = self.documents.file(file).map_or("", path);
                 if crd.name.is_empty() {
@@ -80,6 +85,14 @@ impl<'t> BundleReader<'t> {
                 }
             },
         }
+    }
+
+    /// Reports a CRD that is too large to be checked.
+    fn excessive(&mut self, file: FileId, node: Node<'t>, kind: ProblemKind) {
+        let name = read_crd::name(node);
+        self.nameless += usize::from(name.is_none());
+        let place = Place { file, span: name.map_or(node, |name| name.node).span() };
+        self.bundle.problems.push(BundleProblem { place, related: None, kind });
     }
 
     fn count(&mut self, what: &str, why: &'static str) {
@@ -155,6 +168,13 @@ impl<'t> BundleReader<'t> {
             self.bundle.crds.iter_mut().filter(|crd| applies(crd)).for_each(|crd| crd.conversion.patched = Some(strategy));
         }
     }
+}
+
+/// Why a CRD isn't checked: no cluster can have it, or checking it could take arbitrarily long.
+fn excess(node: Node<'_>) -> Option<ProblemKind> {
+    let versions = node.get("spec").and_then(|spec| spec.get("versions")).map_or(0, Node::len);
+    let too_many = (versions > MAX_VERSIONS).then_some(ProblemKind::TooManyVersions(versions));
+    bytes_above(node, MAX_REQUEST).map(ProblemKind::TooLarge).or(too_many)
 }
 
 /// Sorts by name, channel and file.
@@ -313,6 +333,32 @@ mod tests {
         let bundle = Bundle::read(&documents);
         assert_eq!((bundle.crds.len(), bundle.problems.len()), (1, 1));
         assert!(bundle.problems[0].related.is_some());
+    }
+
+    #[test]
+    fn a_crd_that_no_server_accepts_is_an_error() {
+        let described = |bytes: usize| crd("x").replace("{type: string}", &format!("{{type: string, description: {}}}", "d".repeat(bytes)));
+        let read = |text: String| documents(&[("large.yaml", text), ("small.yaml", crd("x").replace("a.b.c", "z.b.c"))]);
+        let large = read(described(MAX_REQUEST));
+        let bundle = Bundle::read(&large);
+        assert_eq!(bundle.crds.iter().map(|crd| crd.name).collect::<Vec<_>>(), ["z.b.c"]);
+        assert!(matches!(&bundle.problems[..], [BundleProblem { kind: ProblemKind::TooLarge(bytes), .. }] if *bytes > MAX_REQUEST));
+        let allowed = read(described(MAX_REQUEST - 1000));
+        let bundle = Bundle::read(&allowed);
+        assert_eq!((bundle.crds.len(), bundle.problems.len()), (2, 0));
+    }
+
+    #[test]
+    fn a_crd_with_too_many_versions_is_an_error() {
+        let with = |count: usize| {
+            let versions: Vec<String> = (1..=count).map(|index| format!("{{name: v{index}, served: true}}")).collect();
+            documents(&[("a.yaml", crd("x").replace("versions: [", &format!("versions: [{}, ", versions.join(", "))))])
+        };
+        let (few, many) = (with(MAX_VERSIONS - 1), with(MAX_VERSIONS));
+        assert!(Bundle::read(&few).problems.is_empty());
+        let bundle = Bundle::read(&many);
+        assert!(bundle.crds.is_empty());
+        assert_eq!(bundle.problems[0].kind, ProblemKind::TooManyVersions(MAX_VERSIONS + 1));
     }
 
     #[test]

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::input::{Origin, shorten};
 use crate::judge::finding::Severity;
-use crate::model::kubernetes::{Minor, Minors};
+use crate::model::kubernetes::{MAX_REQUEST, Minor, Minors};
 use crate::model::{Documents, Place, Skipped};
-use crate::server::object::{MAX_REQUEST, ObjectReport, ObjectVerdict, Request, Subresource, Upgrade};
+use crate::server::object::{ObjectReport, ObjectVerdict, Request, Subresource, Upgrade};
 
 use super::Anchors;
 use super::annotation::{self, Annotation};

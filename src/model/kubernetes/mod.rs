@@ -12,6 +12,9 @@ pub use features::{FeatureScope, TABLE};
 pub use queried_features::{QueriedFeatures, Server};
 pub use range::{Minors, RangeError};
 
+/// The size in bytes of the largest request that the server accepts.
+pub const MAX_REQUEST: usize = 3 * 1024 * 1024;
+
 /// A minor version, which means its last patch release with default settings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Minor(u8);

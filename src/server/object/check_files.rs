@@ -13,8 +13,10 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use serde_json::Value;
 
+use crate::go::json_size::bytes_above;
 use crate::input::json_schema_check::nearest;
 use crate::input::yaml::{self, Node};
+use crate::model::kubernetes::MAX_REQUEST;
 use crate::model::{Bundle, Crd, Documents, FileId, Place};
 
 use super::Response;
@@ -159,23 +161,6 @@ impl<'b, 't> BundleChecker<'b, 't> {
     }
 }
 
-/// The size in bytes of the largest request that the server accepts.
-pub const MAX_REQUEST: usize = crate::cel::decl::MAX_REQUEST as usize;
-
-/// Counts what is written.
-struct ByteCount(usize);
-
-impl std::io::Write for ByteCount {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// One object of the input.
 #[derive(Clone, Copy)]
 pub(super) struct InputObject<'t> {
@@ -192,16 +177,10 @@ impl<'t> InputObject<'t> {
 
     /// The object as a client sends it.
     pub fn request_body(&self) -> Result<Value, ObjectVerdict> {
-        let body = self.node.to_json();
-        // Without aliases, JSON is at most a few times as long as the text of the file.
-        if self.node.source().len() > MAX_REQUEST / 16 || self.node.tree().is_aliased() {
-            let mut bytes = ByteCount(0);
-            let counted = serde_json::to_writer(&mut bytes, &body);
-            if counted.is_ok() && bytes.0 > MAX_REQUEST {
-                return Err(ObjectVerdict::TooLarge(bytes.0));
-            }
+        match bytes_above(self.node, MAX_REQUEST) {
+            Some(bytes) => Err(ObjectVerdict::TooLarge(bytes)),
+            None => Ok(self.node.to_json()),
         }
-        Ok(body)
     }
 
     pub fn version(&self) -> &'t str {

@@ -36,7 +36,7 @@ use crate::server::key_fate::Pruning;
 pub(crate) use apply_defaults::DefaultNode;
 pub(crate) use check::CheckNode;
 pub use check_default::default_of_schema;
-pub use check_files::{MAX_REQUEST, ObjectReport, ObjectVerdict, Request, check_objects};
+pub use check_files::{ObjectReport, ObjectVerdict, Request, check_objects};
 pub use crd_upgrade::Upgrade;
 pub(crate) use declared::{clause_accepts, declared_accepts};
 pub(crate) use differences::differences;
