@@ -232,7 +232,8 @@ impl<'s> Solver<'s> {
 
     /// Adds a condition to a branch, splitting it as far as no choice is needed.
     fn assume(&mut self, branch: &mut Branch<'s>, kind: Kind, atom: Atom<'s>) {
-        if branch.dead {
+        // Without steps, the search of this branch ends as undecided, whatever else is assumed.
+        if branch.dead || self.steps == 0 {
             return;
         }
         let Atom { view, holds, part } = atom;
@@ -241,9 +242,7 @@ impl<'s> Solver<'s> {
             Part::Not(term) => Atom { view, holds: !holds, part: Part::Term(term) },
             part => Atom { view, holds, part },
         };
-        if !self.budget.spend(branch.atoms.len()) {
-            self.steps = 0;
-        }
+        self.charge(branch.atoms.len());
         if branch.atoms.iter().any(|known| self.conflict(known, &atom, kind)) {
             branch.dead = true;
             return;
@@ -305,8 +304,14 @@ impl<'s> Solver<'s> {
     fn add_choice(&mut self, branch: &mut Branch<'s>, kind: Kind, options: impl Iterator<Item = Vec<Atom<'s>>>) {
         let mut expanded = Vec::new();
         for option in options {
+            if self.steps == 0 {
+                return;
+            }
             let mut atoms = Vec::new();
-            if option.into_iter().all(|atom| self.expand(kind, atom, &mut atoms).is_ok()) {
+            let length = option.len();
+            let is_possible = option.into_iter().all(|atom| self.expand(kind, atom, &mut atoms).is_ok());
+            self.charge(length + atoms.len());
+            if is_possible {
                 if atoms.is_empty() {
                     return;
                 }

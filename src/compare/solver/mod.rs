@@ -121,6 +121,13 @@ impl<'s> Solver<'s> {
         self.steps > 0
     }
 
+    /// Takes work off the budget; if nothing is left, this was the last step.
+    fn charge(&mut self, conditions: usize) {
+        if !self.budget.spend(conditions) {
+            self.steps = 0;
+        }
+    }
+
     /// Finds a value other than null that satisfies the goal.
     pub(crate) fn solve(&mut self, goal: &Goal<'s>) -> Search<Value> {
         if !self.step(goal.literals.len()) || self.depth >= MAX_DEPTH {
