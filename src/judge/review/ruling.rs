@@ -128,7 +128,7 @@ impl Ruling<'_> {
         Some(Values { old: word(Word::Old)?, new: word(Word::New)?, are_rules })
     }
 
-    fn finding(&self, causes: Vec<String>, embedded: Option<&str>, context: &Context<'_, '_>) -> Finding {
+    fn finding(&self, fingerprint: String, causes: Vec<String>, embedded: Option<&str>, context: &Context<'_, '_>) -> Finding {
         let Context { old, new, judgement, release } = context;
         let Ruling { fact, rule, severity, bump, cover, released, .. } = self;
         let (mut message, help) = rule.texts(fact);
@@ -159,7 +159,7 @@ impl Ruling<'_> {
             bump: *bump,
             crd: fact.crd.clone(),
             variant: fact.variant.clone(),
-            fingerprint: self.fingerprint(),
+            fingerprint,
             version: fact.version.clone(),
             path: fact.path.to_string(),
             to: fact.to.as_ref().map(ToString::to_string),
@@ -222,14 +222,16 @@ pub(super) struct Context<'c, 't> {
 
 /// Writes the findings, sorted by place.
 pub(super) fn findings(rulings: &[Ruling<'_>], context: &Context<'_, '_>) -> Vec<Finding> {
-    let fingerprint = |&cause: &usize| rulings.get(cause).map(Ruling::fingerprint);
+    let fingerprints: Vec<String> = rulings.par_iter().with_min_len(64).map(Ruling::fingerprint).collect();
+    let fingerprint = |&cause: &usize| fingerprints.get(cause).cloned();
     let mut types = EmbeddedTypes::new(context.old, context.new);
     let embedded: Vec<Option<&str>> = rulings.iter().map(|ruling| ruling.rule.class.and_then(|_| types.around(ruling.fact))).collect();
-    let written = rulings.par_iter().zip(embedded).with_min_len(64).map(|(ruling, embedded)| {
+    let own = rulings.par_iter().zip(&fingerprints).zip(embedded).with_min_len(64);
+    let written = own.map(|((ruling, own), embedded)| {
         let mut causes: Vec<String> = ruling.causes.iter().filter_map(fingerprint).collect();
         causes.sort_unstable();
         causes.dedup();
-        ruling.finding(causes, embedded, context)
+        ruling.finding(own.clone(), causes, embedded, context)
     });
     let mut findings: Vec<Finding> = written.collect();
     findings.sort_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));
