@@ -4,6 +4,10 @@
 //! and the sides of a comparison with a constant don't matter. `compare::cel_implication` decides whether one rule follows from
 //! another.
 
+use std::cell::RefCell;
+
+use foldhash::HashMap;
+
 use super::ast::{Call, Comprehension, Expr, ExprKind, Literal};
 use super::parse::parse;
 use crate::cel::name;
@@ -18,7 +22,7 @@ pub fn is_transition(rule: &str) -> bool {
 /// are sorted and deduplicated. With the schema of `self`, its requirements are assumed to hold: the form is then only valid for
 /// objects that the schema accepts.
 pub fn normal(expr: &Expr, schema: Option<&Shape>) -> String {
-    NormalWriter { schema, given: true, bound: vec![] }.write(expr, false)
+    NormalWriter { schema, given: true, ..NormalWriter::default() }.write(expr, false)
 }
 
 fn truth(value: bool) -> String {
@@ -34,6 +38,8 @@ pub struct NormalWriter<'s> {
     given: bool,
     /// Iteration variables in scope, with their schemas; the n-th is written `$n`.
     bound: Vec<(String, Option<&'s Shape>)>,
+    /// Which sums and products are numbers, by their address: a sum of many terms is a sum of sums.
+    numbers: RefCell<HashMap<usize, bool>>,
 }
 
 impl<'s> NormalWriter<'s> {
@@ -216,7 +222,15 @@ impl<'s> NormalWriter<'s> {
         match &e.kind {
             ExprKind::Literal(literal) => matches!(literal, Literal::Int(_) | Literal::Uint(_) | Literal::Double(_)),
             ExprKind::Call(call) => match &*call.function {
-                "_+_" | "_*_" => call.args.iter().any(|arg| self.is_number(arg)),
+                "_+_" | "_*_" => {
+                    let id = std::ptr::from_ref(e).addr();
+                    let known = self.numbers.borrow().get(&id).copied();
+                    known.unwrap_or_else(|| {
+                        let is_number = call.args.iter().any(|arg| self.is_number(arg));
+                        self.numbers.borrow_mut().insert(id, is_number);
+                        is_number
+                    })
+                }
                 function => matches!(function, "size" | "int" | "uint" | "double" | "indexOf" | "lastIndexOf"),
             },
             _ => matches!(self.typed_as(e), Some(Type::Integer | Type::Number)),

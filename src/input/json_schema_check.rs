@@ -54,7 +54,7 @@ impl FileSchema {
         let Some(validator) = &self.validator else { return Vec::new() };
         let mut errors = validator.iter_errors(&value);
         let mut faults: Vec<Fault> = errors.by_ref().take(MAX_FAULTS).flat_map(|error| self.faults(&error, root)).collect();
-        if errors.next().is_some() {
+        if errors.next().is_some() || faults.len() > MAX_FAULTS {
             faults.push(Fault::at(root, format!("more than {MAX_FAULTS} errors; these are the first")));
         }
         faults.sort_by(|a, b| a.span.cmp(&b.span).then_with(|| a.message.cmp(&b.message)));
@@ -79,7 +79,7 @@ impl FileSchema {
                     let list = if hint.is_empty() { format!("; use one of {}", known.join(", ")) } else { hint };
                     Fault::at(key, format!("unknown key `{}`{list}", cut(name)))
                 };
-                unexpected.iter().map(fault).collect()
+                unexpected.iter().take(MAX_FAULTS + 1).map(fault).collect()
             }
             Kind::PropertyNames { error } => {
                 let name = error.instance().as_str().unwrap_or_default();
@@ -181,11 +181,21 @@ fn cut(text: &str) -> Cow<'_, str> {
     shorten(text.lines().next().unwrap_or_default(), SHOWN)
 }
 
+/// How similar a word must be to be suggested.
+const SIMILAR: f64 = 0.6;
+
 /// " (did you mean `x`?)" with the known word that is most similar, or nothing if none is.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let length = word.chars().count();
+    // Even if all characters of the shorter one match, the two are too different.
+    let can_match = |candidate: &&str| {
+        let other = candidate.chars().count();
+        2.0 * length.min(other) as f64 >= SIMILAR * (length + other) as f64
+    };
     known
+        .filter(can_match)
         .map(|candidate| (f64::from(similar::TextDiff::from_chars(word, candidate).ratio()), candidate))
-        .filter(|(score, _)| *score >= 0.6)
+        .filter(|(score, _)| *score >= SIMILAR)
         .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))
         .map(|(_, candidate)| format!(" (did you mean `{candidate}`?)"))
         .unwrap_or_default()
@@ -195,6 +205,25 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
 mod tests {
     use super::*;
     use crate::input::yaml::{YamlBudget, parse};
+
+    #[test]
+    fn long_words_get_no_suggestion() {
+        assert_eq!(nearest("colour", ["color", "size"].into_iter()), " (did you mean `color`?)");
+        assert_eq!(nearest(&"color".repeat(100_000), ["color", "size"].into_iter()), "");
+    }
+
+    #[test]
+    fn the_first_of_many_unknown_keys_are_reported() {
+        let schema = FileSchema::new(r#"{"type": "object", "properties": {"size": {}}, "additionalProperties": false}"#);
+        let faults = |count: usize| {
+            let text: String = (0..count).map(|number| format!("k{number}: 1\n")).collect();
+            let documents = parse(&text.into(), &YamlBudget::default());
+            schema.check(documents[0].tree.as_ref().expect("a document").root())
+        };
+        assert_eq!(faults(MAX_FAULTS).len(), MAX_FAULTS);
+        let many = faults(20_000);
+        assert!(many.len() <= MAX_FAULTS + 2 && many.iter().any(|fault| fault.message.starts_with("more than")), "{}", many.len());
+    }
 
     fn check(text: &str) -> Vec<(String, String)> {
         let schema = FileSchema::new(

@@ -22,9 +22,11 @@ impl Excerpt {
     /// `line` and `column` count from 1; `span` is a byte range of `text`, the whole file.
     pub fn new(name: &str, text: &str, span: std::ops::Range<usize>, line: usize, column: usize) -> Self {
         let start = span.start.min(text.len());
-        let head = text.get(..start).unwrap_or_default();
-        let begin = head.rfind(['\n', '\r']).map_or(0, |at| at + 1);
-        let end = text.get(start..).unwrap_or_default().find(['\n', '\r']).map_or(text.len(), |at| start + at);
+        let (head, tail) = (text.get(..start).unwrap_or_default(), text.get(start..).unwrap_or_default());
+        // A file may be a single line, so only what may be shown is read.
+        let near = |c: &char| !matches!(c, '\n' | '\r');
+        let begin = start - head.chars().rev().take_while(near).take(SHOWN + 1).map(char::len_utf8).sum::<usize>();
+        let end = start + tail.chars().take_while(near).take(SHOWN + 1).map(char::len_utf8).sum::<usize>();
         let full = text.get(begin..end).unwrap_or_default();
         let mark_end = span.end.clamp(start, end).max((start + 1).min(end));
         let mut shown = String::new();

@@ -18,6 +18,8 @@ use super::step::{Conflict, Step};
 const NESTING: usize = 8;
 /// How many steps a manifest may have. Each is compared with those before it; real manifests have about ten.
 pub(super) const MAX_STEPS: usize = 500;
+/// How many examples a manifest may have. Each runs all steps, forward and back.
+const MAX_EXAMPLES: usize = 1_000;
 
 static FILE_SCHEMA: LazyLock<FileSchema> = LazyLock::new(|| FileSchema::new(SCHEMA));
 
@@ -108,7 +110,11 @@ impl Reader {
             webhook: root.get("webhook").and_then(Node::as_bool).unwrap_or(false),
             directed_steps: Default::default(),
         };
-        manifest.examples = root.get("examples").into_iter().flat_map(Node::items).map(|node| example(node, &manifest)).collect();
+        let examples = || root.get("examples").into_iter().flat_map(Node::items);
+        if let Some(node) = examples().nth(MAX_EXAMPLES) {
+            self.wrong(node, format!("more than {MAX_EXAMPLES} examples; each runs all steps"));
+        }
+        manifest.examples = examples().take(MAX_EXAMPLES).map(|node| example(node, &manifest)).collect();
         if manifest.webhook && !manifest.steps.is_empty() {
             self.wrong(root.entry("webhook").map_or(root, |entry| entry.key), "use either `webhook` or `steps`, not both");
         }

@@ -1,19 +1,23 @@
 //! Builds a mapping from entries of a document and new ones.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::input::yaml::{Graft, Node, NodeId, Span};
 
 /// The entries so far. A later entry with the same name replaces the earlier one.
 pub(super) struct Mapping {
-    entries: Vec<(String, NodeId, NodeId)>,
+    entries: Vec<(NodeId, NodeId)>,
+    /// The index of each entry by its name.
+    names: HashMap<String, usize>,
     at: Span,
 }
 
 impl Mapping {
     /// A new mapping, located at `at`.
     pub fn new(at: Span) -> Mapping {
-        Mapping { entries: Vec::new(), at }
+        Mapping { entries: Vec::new(), names: HashMap::new(), at }
     }
 
     /// Copies all entries of a mapping.
@@ -54,15 +58,17 @@ impl Mapping {
     }
 
     pub fn set(&mut self, name: &str, key: NodeId, value: NodeId) {
-        match self.entries.iter_mut().find(|(own, ..)| own == name) {
-            Some(entry) => (entry.1, entry.2) = (key, value),
-            None => self.entries.push((name.to_owned(), key, value)),
+        match self.names.get(name).and_then(|index| self.entries.get_mut(*index)) {
+            Some(entry) => *entry = (key, value),
+            None => {
+                self.names.insert(name.to_owned(), self.entries.len());
+                self.entries.push((key, value));
+            }
         }
     }
 
     pub fn finish(self, graft: &mut Graft) -> NodeId {
-        let entries: Vec<(NodeId, NodeId)> = self.entries.into_iter().map(|(_, key, value)| (key, value)).collect();
-        graft.map(&entries, self.at)
+        graft.map(&self.entries, self.at)
     }
 }
 

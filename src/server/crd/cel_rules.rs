@@ -34,8 +34,9 @@ pub(super) fn check<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, sit
     note_costs(&checked_sites, shape.kubernetes);
     for checked in &checked_sites {
         let Some(&place) = places.get(&checked.site.path) else { continue };
+        let all_written: Vec<ValidationRule<'t>> = place.schema.cel_rules().collect();
         for rule in &checked.rules {
-            let Some(written) = place.schema.cel_rules().nth(rule.index) else { continue };
+            let Some(&written) = all_written.get(rule.index) else { continue };
             let cost = rule.cost.max(rule.message_cost);
             let both = rule.cost.saturating_add(rule.message_cost);
             total = total.saturating_add(both);

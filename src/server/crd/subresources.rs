@@ -1,5 +1,7 @@
 //! Checks a version besides its schema: the scale subresource, printer columns, selectable fields.
 
+use std::collections::HashSet;
+
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
@@ -106,7 +108,7 @@ fn selectable<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>,
         refuse(Effect::Misplaced, key, field, "", reason.into());
         return;
     };
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: HashSet<String> = HashSet::new();
     for (index, item) in list.items().enumerate() {
         let node = item.get("jsonPath").unwrap_or_else(|| item.entry_at(0).map_or(item, |entry| entry.key));
         let path = item.get("jsonPath").and_then(Node::as_str).unwrap_or_default();
@@ -128,10 +130,8 @@ fn selectable<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>,
                     let reason = "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
                     refuse(Effect::Mismatched, node, field.clone(), path, reason.into());
                 }
-                if seen.contains(&canonical) {
+                if !seen.insert(canonical) {
                     refuse(Effect::Duplicate, node, field, path, "Duplicate value".into());
-                } else {
-                    seen.push(canonical);
                 }
             }
         }

@@ -4,6 +4,8 @@
 //! file with the same name. If both sides have exactly one object of a kind, they belong together whatever their names. An object
 //! without a previous one is created.
 
+use std::collections::{HashMap, HashSet};
+
 use rayon::prelude::*;
 use serde_json::Value;
 
@@ -29,9 +31,13 @@ pub fn check_updates(objects: &Documents, previous: &Documents, crds: &Bundle<'_
     let (before, unreadable) = read(previous);
     let checker = BundleChecker::new(crds);
     let files = Files { objects, previous };
+    let mut names: HashMap<Option<&str>, Vec<usize>> = HashMap::new();
+    before.iter().enumerate().for_each(|(index, object)| names.entry(object.word("name")).or_default().push(index));
+    let previous = PreviousObjects { list: &before, names };
     let pairs: Vec<(&InputObject<'_>, Option<usize>)> =
-        found.iter().map(|object| (object, partner(object, &found, &before, subresource, &files))).collect();
-    let unused = (0..before.len()).filter(|index| !pairs.iter().any(|(_, partner)| *partner == Some(*index)));
+        found.iter().map(|object| (object, partner(object, &found, &previous, subresource, &files))).collect();
+    let used: HashSet<usize> = pairs.iter().filter_map(|(_, partner)| *partner).collect();
+    let unused = (0..before.len()).filter(|index| !used.contains(index));
     let unused = unused.filter_map(|index| before.get(index)).filter(|object| !checker.crds(object).is_empty());
     let unused = unused.map(|object| Place { file: object.file, span: object.node.span() }).collect();
     reports.par_extend(pairs.par_iter().flat_map_iter(|(object, partner)| match partner.and_then(|index| before.get(index)) {
@@ -57,28 +63,36 @@ impl Files<'_> {
     }
 }
 
+/// The previous objects, by name.
+struct PreviousObjects<'p, 't> {
+    list: &'p [InputObject<'t>],
+    names: HashMap<Option<&'t str>, Vec<usize>>,
+}
+
 /// The previous object that this one belongs to.
 fn partner(
     object: &InputObject<'_>,
     all: &[InputObject<'_>],
-    before: &[InputObject<'_>],
+    before: &PreviousObjects<'_, '_>,
     subresource: Option<Subresource>,
     files: &Files<'_>,
 ) -> Option<usize> {
     let scale = subresource == Some(Subresource::Scale) && object.kind == "Scale" && object.group() == "autoscaling";
     let of_kind = |other: &InputObject<'_>| scale || (other.group() == object.group() && other.kind == object.kind);
-    let candidates = || before.iter().enumerate().filter(|(_, other)| of_kind(other));
-    let same_name = |other: &InputObject<'_>| {
+    let candidates = || before.list.iter().enumerate().filter(|(_, other)| of_kind(other));
+    let same_namespace = |other: &InputObject<'_>| {
         let namespaces = (other.word("namespace"), object.word("namespace"));
-        other.word("name") == object.word("name") && (namespaces.0 == namespaces.1 || namespaces.0.is_none() || namespaces.1.is_none())
+        namespaces.0 == namespaces.1 || namespaces.0.is_none() || namespaces.1.is_none()
     };
-    let named: Vec<_> = candidates().filter(|(_, other)| same_name(other)).collect();
+    let of_name = before.names.get(&object.word("name")).into_iter().flatten();
+    let of_name = of_name.filter_map(|index| Some((*index, before.list.get(*index)?)));
+    let named: Vec<_> = of_name.filter(|(_, other)| of_kind(other) && same_namespace(other)).collect();
     match named.as_slice() {
         [] => {}
         [(only, _)] => return Some(*only),
         several => return several.iter().find(|(_, other)| files.same_name(object, other)).or(several.first()).map(|(index, _)| *index),
     }
-    let alone = all.iter().filter(|other| of_kind(other)).count() <= 1 && candidates().count() == 1;
+    let alone = all.iter().filter(|other| of_kind(other)).nth(1).is_none() && candidates().nth(1).is_none();
     candidates().next().map(|(index, _)| index).filter(|_| alone)
 }
 

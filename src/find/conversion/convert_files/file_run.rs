@@ -215,14 +215,22 @@ impl<'c, 'm> FileRun<'c, 'm> {
         let Some(endpoint) = self.converter.endpoints.get(&key) else { return false };
         let outcome = endpoint.request(object);
         let known = remarks.len();
-        for path in &outcome.pruned {
+        for path in outcome.pruned.iter().take(MAX_REMARKS) {
             let message = format!("`{path}` doesn't exist in {version}, and no step converts it");
             remarks.push(ConversionRemark { message, span: places::span(node, ops, path), error: true });
         }
-        for error in &outcome.errors {
+        for error in outcome.errors.iter().take(MAX_REMARKS) {
             let message = format!("not valid as {version}: {}: {}", error.field, error.message);
             remarks.push(ConversionRemark { message, span: places::span(node, ops, &error.path), error: true });
+        }
+        let left = outcome.pruned.len().saturating_sub(MAX_REMARKS) + outcome.errors.len().saturating_sub(MAX_REMARKS);
+        if left > 0 {
+            let message = format!("and {left} more fields that don't exist in {version} or aren't valid");
+            remarks.push(ConversionRemark { message, span: places::first_line(node), error: true });
         }
         remarks.len() > known
     }
 }
+
+/// How many lost fields of one object are listed, and how many errors; the others are counted.
+const MAX_REMARKS: usize = 1_000;
