@@ -100,12 +100,13 @@ pub(super) fn written(command: &str, cases: &[TestCase], complete: bool) -> Stri
     out
 }
 
-/// Escapes text for an attribute or element. Characters that XML forbids are written out like other active characters.
+/// Escapes text for an attribute or element. Characters that XML forbids are written out like other active characters, and no line
+/// is a command to a CI system that prints the file to its log.
 pub(super) fn attribute(text: &str) -> String {
     let text = visible(text);
     let mut out = String::with_capacity(text.len() + 8);
     push_markup(&mut out, &text);
-    out
+    if out.contains("::") { out.replace("::", "&#58;:") } else { out }
 }
 
 #[cfg(test)]
@@ -132,6 +133,15 @@ mod tests {
         let text = sample::rendered_hostile(render);
         assert_eq!(counted(&text), (6, 1), "only what is new and grave fails");
         assert!(text.contains("\\u{fffe}\\u{ffff}"), "what XML forbids is written out");
+    }
+
+    #[test]
+    fn no_line_is_a_command() {
+        let message = "a\n::error file=x::b\n  ::stop-commands::t".to_owned();
+        let text = sample::rendered(vec![Finding { severity: Severity::Warning, message: message.clone(), ..sample::finding() }], render);
+        assert!(!text.lines().any(|line| line.trim_start().starts_with("::")), "{text}");
+        let document = Document::parse(&text).unwrap();
+        assert!(document.descendants().any(|node| node.text().is_some_and(|text| text.contains(&message))), "{text}");
     }
 
     #[test]
