@@ -182,7 +182,7 @@ impl Program {
     }
 
     /// Whether a rule holds for `value`.
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub fn holds(&self, value: &Json, old: Option<&Json>) -> Result<bool, EvalError> {
         self.holds_counted(value, old, &mut 0)
     }
