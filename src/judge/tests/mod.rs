@@ -12,8 +12,11 @@ use crate::model::{Bundle, Documents};
 use crate::testing::HEAD;
 
 mod changes;
+mod made_up_changes;
+mod made_up_objects;
 mod made_up_schemas;
 mod mutations;
+mod refutations;
 mod release_steps;
 mod rule_changes;
 mod rule_pairs;

@@ -148,6 +148,11 @@ fn rule(random: &mut Random, old: &str, depth: usize) -> String {
 /// Derives another rule: equivalent, weaker, stronger, or with another part.
 fn changed(random: &mut Random, text: &str, old: &str) -> String {
     let more = atom(random, old);
+    reformulated(random, text, &more)
+}
+
+/// Derives another rule, perhaps with the help of a second one.
+pub(super) fn reformulated(random: &mut Random, text: &str, more: &str) -> String {
     match random.below(13) {
         10 => respelled(random, text),
         11 => format!("({text}) == true"),
@@ -165,7 +170,7 @@ fn changed(random: &mut Random, text: &str, old: &str) -> String {
                 random.one_of(&[("<=", "<"), (">=", ">"), ("all(", "exists("), ("&&", "||"), ("'a'", "'b'"), ("==", "!="), ("1", "2")]);
             text.replacen(from, to, 1)
         }
-        _ => more,
+        _ => more.to_owned(),
     }
 }
 

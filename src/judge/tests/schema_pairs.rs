@@ -1,7 +1,8 @@
-//! Checks reviews of generated schema pairs (rewrites, weaker and stronger schemas) against random objects.
+//! Checks reviews of generated CRD pairs against random objects and updates.
 //!
 //! `CRDWISE_SCHEMA_PAIRS=20000 cargo test --lib -- schema_pairs --nocapture` tries that many, from the seed `CRDWISE_SCHEMA_SEED`, and
-//! prints how many were proved, tested and undecided. `SHOW=1` also prints the undecided ones.
+//! prints how many were proved, tested and undecided. `SHOW=1` also prints the undecided ones. Half of the pairs are changes of recorded
+//! schemas.
 
 use serde_json::{Value, json};
 
@@ -10,63 +11,18 @@ use crate::judge::policy::Policy;
 use crate::judge::review::{Judgement, Side, lint};
 use crate::judge::rule::Book;
 use crate::model::Documents;
-use crate::model::fact::{Affected, Certainty, Fact, Outcome};
-use crate::server::object::Compiled;
-use crate::testing::shape;
+use crate::model::fact::{Affected, Certainty};
+use crate::testing::HEAD;
+use crate::testing::recorded::records;
 
-use super::made_up_schemas::{changed, object, schema};
+use super::made_up_changes::{RulePool, changed};
+use super::made_up_schemas::root;
+use super::refutations::{Seen, Server, refuted, seen, unconfirmed, untolerated};
 use super::rule_pairs::{Random, number_in};
-use super::{facts, judged, with_root};
+use super::{facts, judged};
 
 /// How many pairs every test run tries.
 const PAIRS: usize = 150;
-/// How many objects are tried with each pair.
-const OBJECTS: usize = 250;
-
-/// What an object shows.
-#[derive(Debug, Default)]
-struct Seen {
-    /// It was accepted and kept, and now it is refused.
-    refused: Option<Value>,
-    /// It was kept, and now a part of it is dropped or replaced.
-    lost: Option<Value>,
-    /// It was refused, and now it is accepted and kept.
-    passes: Option<Value>,
-}
-
-/// Whether a value that a client sent is stored on one side, and missing or different on the other.
-fn is_lost(sent: &Value, old: Option<&Value>, new: Option<&Value>) -> bool {
-    match (sent, old, new) {
-        (Value::Null, ..) | (_, None, _) => false,
-        (Value::Object(sent), Some(Value::Object(old)), Some(Value::Object(new))) => {
-            sent.iter().any(|(key, value)| is_lost(value, old.get(key), new.get(key)))
-        }
-        (Value::Array(sent), Some(Value::Array(old)), Some(Value::Array(new))) if old.len() == new.len() && sent.len() == old.len() => {
-            sent.iter().zip(old.iter().zip(new)).any(|(sent, (old, new))| is_lost(sent, Some(old), Some(new)))
-        }
-        (_, old, new) => old != new,
-    }
-}
-
-fn seen(random: &mut Random, schemas: &[Value; 2], sides: &[Compiled; 2]) -> Seen {
-    let mut seen = Seen::default();
-    for _ in 0..OBJECTS {
-        let near = random.below(2);
-        let object = object(random, &schemas[near]);
-        let [old, new] = sides.each_ref().map(|side| side.request(object.clone()));
-        if !old.undecided.is_empty() || !new.undecided.is_empty() {
-            continue;
-        }
-        let slot = match (old.accepted(), new.accepted()) {
-            (true, false) if old.pruned.is_empty() => &mut seen.refused,
-            (false, true) if new.pruned.is_empty() => &mut seen.passes,
-            (true, true) if is_lost(&object, Some(&old.stored), Some(&new.stored)) => &mut seen.lost,
-            _ => continue,
-        };
-        slot.get_or_insert(object["spec"].clone());
-    }
-    seen
-}
 
 /// Whether a server accepts the CRD.
 fn is_accepted(crd: &str) -> bool {
@@ -76,20 +32,65 @@ fn is_accepted(crd: &str) -> bool {
     !report.findings.iter().any(|finding| finding.affects.contains(Affected::Refused))
 }
 
-/// A fact whose example doesn't show what it says.
-fn unconfirmed<'f>(found: &'f [Fact], sides: &[Compiled; 2]) -> Option<&'f Fact> {
-    found.iter().find(|fact| {
-        let Some(witness) = fact.evidence.witness.as_ref().filter(|witness| witness.previous.is_none()) else {
-            return fact.evidence.certainty == Certainty::Proved && fact.affects.needs_object() && fact.evidence.witness.is_none();
-        };
-        let [old, new] = sides.each_ref().map(|side| side.request(witness.object.clone()));
-        let shown = match witness.new {
-            Outcome::Rejected => !new.accepted(),
-            Outcome::Pruned => !new.pruned.is_empty(),
-            _ => old.stored != new.stored,
-        };
-        !old.accepted() || !shown
-    })
+/// The schemas of recorded CRDs, and their rules.
+struct Recorded {
+    schemas: Vec<Value>,
+    rules: RulePool,
+}
+
+impl Recorded {
+    fn read() -> Recorded {
+        let (mut schemas, mut rules) = (Vec::new(), RulePool::default());
+        for record in records("fresh-pairs") {
+            for version in ["old", "new"].iter().flat_map(|side| record[side]["spec"]["versions"].as_array().cloned().unwrap_or_default()) {
+                let schema = version["schema"]["openAPIV3Schema"].clone();
+                rules.add(&schema);
+                schemas.push(schema);
+            }
+        }
+        Recorded { schemas, rules }
+    }
+}
+
+/// A CRD with these schemas as versions; the storage version is given by its index.
+fn crd(schemas: &[Value], storage: usize, status: bool) -> String {
+    let version = |(index, schema): (usize, &Value)| {
+        let subresources = if status { json!({"status": {}}) } else { json!({}) };
+        let name = format!("v{}", index + 1);
+        json!({
+            "name": name, "served": true, "storage": index == storage, "subresources": subresources,
+            "schema": {"openAPIV3Schema": schema},
+        })
+    };
+    let versions: Vec<Value> = schemas.iter().enumerate().map(version).collect();
+    format!("{HEAD}  versions: {}\n", json!(versions))
+}
+
+/// Two CRDs, and how the second was derived.
+fn pair(random: &mut Random, recorded: &Recorded) -> (String, [String; 2]) {
+    let schema = match random.below(2) {
+        0 => root(random),
+        _ => recorded.schemas[random.below(recorded.schemas.len())].clone(),
+    };
+    let (how, other) = changed(random, &schema, &recorded.rules);
+    let mut sides = [vec![schema.clone()], vec![other.clone()]];
+    let (mut storage, mut note) = ([0, 0], String::new());
+    if random.below(5) == 0 {
+        // A second version, which may differ from the first, may change as well, and may become the storage version.
+        let second = if random.below(2) == 0 { schema } else { changed(random, &schema, &recorded.rules).1 };
+        let changes = random.below(3) == 0;
+        let after = if changes { changed(random, &second, &recorded.rules).1 } else { second.clone() };
+        sides[0].push(second);
+        sides[1].push(after);
+        storage = [random.below(2), random.below(2)];
+        note = format!("two versions, storage {storage:?}, ");
+    }
+    let status = random.below(3) == 0;
+    let mut crds = [0, 1].map(|side| crd(&sides[side], storage[side], status));
+    if random.below(2) == 0 {
+        crds.reverse();
+    }
+    (format!("{note}{how}"), crds)
 }
 
 #[derive(Debug, Default)]
@@ -101,7 +102,17 @@ struct Rates {
     undecided_break: usize,
     undecided_unseen: usize,
     tested_wrong: usize,
+    untolerated: usize,
     skipped: usize,
+}
+
+/// What the objects show that the class of the review excludes.
+fn mistake(class: Class, seen: &Seen) -> Option<&String> {
+    match class {
+        Class::SemanticBreaking => None,
+        Class::None => seen.hurt().or(seen.passes.as_ref()).or(seen.differs.as_ref()),
+        Class::Additive => seen.hurt(),
+    }
 }
 
 #[test]
@@ -109,40 +120,39 @@ fn no_object_refutes_a_review() {
     let pairs = number_in("CRDWISE_SCHEMA_PAIRS").and_then(|count| usize::try_from(count).ok()).unwrap_or(PAIRS);
     let mut random = Random::seeded(number_in("CRDWISE_SCHEMA_SEED").unwrap_or(1));
     let show = std::env::var_os("SHOW").is_some();
+    let recorded = Recorded::read();
     let (mut rates, mut wrong) = (Rates::default(), Vec::new());
     for _ in 0..pairs {
-        let spec = schema(&mut random, 3);
-        let (how, other) = changed(&mut random, &spec);
-        let mut schemas = [spec, other];
-        if random.below(2) == 0 {
-            schemas.reverse();
-        }
-        let schemas = schemas.map(|spec| json!({"type": "object", "properties": {"spec": spec}}));
-        let crds = schemas.each_ref().map(|schema| with_root(&schema.to_string()));
+        let (how, crds) = pair(&mut random, &recorded);
         if !crds.iter().all(|crd| is_accepted(crd)) {
             rates.skipped += 1;
             continue;
         }
-        let sides = schemas.each_ref().map(|schema| Compiled::new(&shape(schema)));
+        let [old, new] = crds.each_ref().map(|crd| Server::new(crd));
         let found = facts(&crds[0], &crds[1]);
         let (class, rules) = judged(&found);
-        let said = |what: &str| format!("{how}: {class} {rules:?}, {what}\n  {}\n  {}", schemas[0], schemas[1]);
-        wrong.extend(unconfirmed(&found, &sides).map(|fact| {
-            let object = fact.evidence.witness.as_ref().map(|witness| witness.object["spec"].to_string());
-            said(&format!("but {} is not shown by {object:?}", fact.path))
-        }));
-        let seen = seen(&mut random, &schemas, &sides);
-        let hurt = seen.refused.as_ref().or(seen.lost.as_ref());
-        let certainty = |one: Certainty| found.iter().any(|fact| fact.evidence.certainty == one);
-        let mistake = match class {
-            Class::SemanticBreaking => None,
-            Class::None => hurt.or(seen.passes.as_ref()),
-            Class::Additive => hurt,
+        let said = |what: &str| {
+            let versions = crds.each_ref().map(|crd| crd.split_once("versions: ").map_or("", |(_, versions)| versions));
+            format!("{how}: {class} {rules:?}, {what}\n  {}  {}", versions[0], versions[1])
         };
+        wrong.extend(unconfirmed(&found, &old, &new).map(|(fact, why)| {
+            let object = fact.evidence.witness.as_ref().map(|witness| format!("{} {}", witness.object["spec"], witness.object["status"]));
+            said(&format!("but of {} {} {why}: {object:?}", fact.path, fact.aspect))
+        }));
+        let seen = seen(&mut random, &old, &new);
+        let hurt = seen.hurt();
+        let certainty = |one: Certainty| found.iter().any(|fact| fact.evidence.certainty == one);
         match hurt {
             Some(_) => rates.breaks += 1,
             None => rates.harmless += 1,
         }
+        if let Some(update) = untolerated(&found, &seen) {
+            rates.untolerated += 1;
+            if show {
+                println!("UNTOLERATED {}", said(&update));
+            }
+        }
+        let mistake = mistake(class, &seen).cloned().or_else(|| refuted(&found, &seen));
         match () {
             () if certainty(Certainty::Undecided) => {
                 match hurt {
@@ -157,12 +167,12 @@ fn no_object_refutes_a_review() {
                 rates.tested += 1;
                 rates.tested_wrong += usize::from(mistake.is_some());
                 if let Some(object) = mistake.filter(|_| show) {
-                    println!("TESTED {}", said(&object.to_string()));
+                    println!("TESTED {}", said(&object));
                 }
             }
             () => {
                 rates.proved += 1;
-                wrong.extend(mistake.map(|object| said(&object.to_string())));
+                wrong.extend(mistake.map(|object| said(&object)));
             }
         }
         if show && how.starts_with("equal") && class != Class::None && hurt.is_none() && seen.passes.is_none() {
