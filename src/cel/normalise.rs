@@ -250,6 +250,14 @@ impl<'s> NormalWriter<'s> {
         }
     }
 
+    /// Whether an expression is a duration, by its form or by the schema.
+    pub(crate) fn is_duration(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Call(call) => call.function == "duration" && call.target.is_none(),
+            _ => self.typed_as(e) == Some(Type::String) && self.shape(e).is_some_and(|shape| shape.format.as_deref() == Some("duration")),
+        }
+    }
+
     fn is_integer(&self, e: &Expr) -> bool {
         match &e.kind {
             ExprKind::Literal(literal) => matches!(literal, Literal::Int(_) | Literal::Uint(_)),

@@ -17,6 +17,7 @@ mod rule_form;
 mod size_bounds;
 #[cfg(test)]
 mod tests;
+mod time_bounds;
 
 use std::cell::{LazyCell, OnceCell};
 use std::collections::BTreeSet;

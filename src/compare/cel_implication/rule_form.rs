@@ -9,6 +9,8 @@ use crate::cel::parse::read;
 use crate::compare::cel_condition::Condition;
 use crate::model::schema::Shape;
 
+use super::time_bounds;
+
 /// A rule in a form where order, negation and spelling no longer matter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RuleForm {
@@ -73,7 +75,7 @@ impl Known {
 
 /// A float with a total order.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Bits(f64);
+pub(crate) struct Bits(pub(super) f64);
 
 impl Bits {
     /// Whether a number compares this way with this one.
@@ -249,6 +251,9 @@ fn equality(a: &Expr, b: &Expr, writer: &mut NormalWriter<'_>) -> Option<RuleFor
     if right.literal().is_some() && left.literal().is_none() {
         return Some(RuleForm::In { left: writer.write(left, false), values: BTreeSet::from([writer.write(right, false)]) });
     }
+    if let Some(form) = time_bounds::equality(a, b, writer) {
+        return Some(form);
+    }
     tests(a, b, writer).map(|(a, b)| choice(a, b.clone(), b.negated()))
 }
 
@@ -284,6 +289,9 @@ fn bound(left: &Expr, operator: Operator, than: Bits, writer: &mut NormalWriter<
 }
 
 fn ordering(operator: Operator, a: &Expr, b: &Expr, writer: &mut NormalWriter<'_>) -> Option<RuleForm> {
+    if let Some(form) = time_bounds::bound(operator, a, b, writer) {
+        return Some(form);
+    }
     let number = |side: &Expr| side.literal().and_then(exact_number).map(Bits);
     match (number(a), number(b)) {
         (None, Some(than)) => Some(bound(a, operator, than, writer)),

@@ -5,7 +5,10 @@ use super::rule_form::{Known, RuleForm};
 fn parse(rule: &str) -> RuleForm {
     let number = serde_json::json!({"type": "integer"});
     let list = serde_json::json!({"type": "array", "items": {"type": "string"}});
-    let schema = serde_json::json!({"type": "object", "properties": {"i": number, "j": number, "l": list}});
+    let schema = serde_json::json!({"type": "object", "properties": {
+        "i": number, "j": number, "l": list,
+        "t": {"type": "string", "format": "date-time"}, "d": {"type": "string", "format": "duration"},
+    }});
     RuleForm::parse(rule, &crate::testing::shape(&schema)).unwrap()
 }
 
@@ -172,4 +175,21 @@ fn a_weaker_rule_follows() {
     ] {
         assert!(!follows_in_all_cases(a, b), "{b} doesn't follow from {a}");
     }
+}
+
+#[test]
+fn times_are_compared_by_their_value() {
+    assert!(same("self.t > timestamp('2020-01-01T01:00:00+01:00')", "timestamp('2020-01-01T00:00:00Z') < self.t"));
+    assert!(same("self.t == timestamp('2020-01-01T01:00:00+01:00')", "self.t == timestamp('2020-01-01T00:00:00Z')"));
+    assert!(follows("self.t > timestamp('2021-01-01T00:00:00Z')", "self.t >= timestamp('2020-01-01T00:00:00Z')"));
+    assert!(!follows("self.t > timestamp('2020-01-01T00:00:00Z')", "self.t > timestamp('2021-01-01T00:00:00Z')"));
+    assert!(same("self.d > duration('60s')", "self.d > duration('1m')"));
+    assert!(same("self.d.getMinutes() >= 2", "self.d >= duration('2m')"));
+    assert!(same("self.d.getMinutes() > 1", "!(self.d < duration('2m'))"));
+    assert!(same("self.d.getSeconds() < 0", "self.d <= duration('-1s')"));
+    assert!(same("0 <= self.d.getHours()", "self.d > duration('-1h')"));
+    assert!(follows("self.d.getMinutes() >= 2", "self.d.getSeconds() >= 60"));
+    assert!(!follows("self.d.getSeconds() >= 60", "self.d.getMinutes() >= 2"));
+    // Of a timestamp, these are parts of the time of day.
+    assert!(!follows("self.t.getMinutes() >= 2", "self.t.getSeconds() >= 60"));
 }
