@@ -157,7 +157,8 @@ impl<'s> Witnesses<'s> {
 
     /// Whether some object is known that the old schema accepts.
     pub fn is_inhabited(&self) -> bool {
-        BodyMaker::new(self.old, Preference::Small, &self.budget).make(None).is_some_and(|body| self.before.request(body).accepted())
+        let made = BodyMaker::new(self.old, Preference::Small, &self.budget).make(None);
+        made.is_some_and(|body| self.before.request(body).accepted()) || self.guesses_accepted()
     }
 
     /// Finds a small object that the old schema accepts and keeps, while the new one refuses it, prunes part of it, or stores
@@ -206,17 +207,24 @@ impl<'s> Witnesses<'s> {
         self.confirm(&body, path, cause)
     }
 
+    /// An embedded resource with metadata that its schema may not declare.
+    pub fn show_undeclared_metadata(&self, resource: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
+        self.with_metadata(&resource.key("metadata"), resource, cause)
+    }
+
     /// The possible metadata of an embedded resource, whether or not its schema declares it.
     fn metadata(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
-        if !self.is_embedded_metadata(path) {
-            return None;
-        }
-        let goal = self.goal(&[], Difference::None, Some(Pin { steps: path.steps(), target: PinTarget::Sent }));
+        if self.is_embedded_metadata(path) { self.with_metadata(path, path, cause) } else { None }
+    }
+
+    /// An object with any of several values at the path of some metadata.
+    fn with_metadata(&self, at: &FieldPath, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
+        let goal = self.goal(&[], Difference::None, Some(Pin { steps: at.steps(), target: PinTarget::Sent }));
         let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
         let body = solver.solve(&goal).found()?;
         OBJECT_META.iter().find_map(|text| {
             let mut body = body.clone();
-            *first_at(&mut body, path.steps())? = serde_json::from_str(text).ok()?;
+            *first_at(&mut body, at.steps())? = serde_json::from_str(text).ok()?;
             self.confirm(&body, path, cause)
         })
     }

@@ -252,6 +252,12 @@ impl<'s> Solver<'s> {
         let one = |holds: bool, part: Part<'s>| Atom { view, holds, part };
         match part {
             Part::Term(term) => self.assume_term(branch, kind, view, holds, &term),
+            // Where a rule fails, no condition holds that would make it true.
+            Part::Opaque(opaque) if !holds => {
+                if let Some(formula) = self.rules.sufficient(opaque.rule, opaque.shape) {
+                    self.assume(branch, kind, one(false, Part::Term(Term::Formula(formula))));
+                }
+            }
             Part::Property(name, Term::Formula(formula)) if holds => {
                 if let Formula::All(parts) = &*formula {
                     for part in parts {

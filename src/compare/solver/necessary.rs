@@ -1,8 +1,8 @@
-//! Necessary conditions of CEL rules that can't be translated exactly.
+//! Necessary and sufficient conditions of CEL rules that can't be translated exactly.
 //!
 //! An unsupported expression may be true or false, but neither if it reads a missing field, or converts a string that can't be
 //! converted. This is often enough to show that a keyword adds nothing to a rule: `isIP(self.s)` is false for the empty string, and
-//! an error without `s`.
+//! an error without `s`. And `self.b >= 0 || isIP(self.s)` is certainly true where `b` is at least 0.
 
 use std::rc::Rc;
 
@@ -43,10 +43,27 @@ const CONVERTS: &[(&str, &str)] = &[
 
 /// A condition that holds wherever the rule holds; `None` if none is known.
 pub(super) fn necessary(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
+    bound(rule, shape, Bound::Necessary).filter(|formula| **formula != Formula::Const(true))
+}
+
+/// A condition that holds only where the rule holds; `None` if none is known.
+pub(super) fn sufficient(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
+    bound(rule, shape, Bound::Sufficient).filter(|formula| **formula != Formula::Const(false))
+}
+
+/// Which of the possible results of an unsupported part count.
+#[derive(Clone, Copy, PartialEq)]
+enum Bound {
+    /// All that are possible.
+    Necessary,
+    /// Those that are certain, which is none.
+    Sufficient,
+}
+
+fn bound(rule: &CelRule, shape: &Shape, bound: Bound) -> Option<Rc<Formula>> {
     let expr = analysed(&rule.rule).filter(|expr| expr.is_manageable() && !expr.reads_old_self())?;
-    let subject = Subject::new(shape)?;
-    let formula = subject.possible(&expr).holds;
-    (*formula != Formula::Const(true) && parts(&formula) <= MAX_PARTS).then_some(formula)
+    let formula = Subject::new(shape)?.bounded(&expr, bound).holds;
+    (parts(&formula) <= MAX_PARTS).then_some(formula)
 }
 
 fn parts(formula: &Formula) -> usize {
@@ -58,29 +75,33 @@ fn parts(formula: &Formula) -> usize {
 }
 
 impl<'s> Subject<'s> {
-    /// When an expression may be true, and when it may be false.
-    fn possible(&self, expr: &Expr) -> Truth {
+    /// When an expression may be true or false, or when it certainly is.
+    fn bounded(&self, expr: &Expr, bound: Bound) -> Truth {
         if let Some(truth) = self.truth(expr) {
             return truth;
         }
+        let read = |part: &Expr| self.bounded(part, bound);
         match Condition::read(expr) {
-            Condition::Not(inner) => self.possible(inner).not(),
-            Condition::And(list) => list.iter().map(|part| self.possible(part)).fold(Truth::constant(true), Truth::and),
-            Condition::Or(list) => list.iter().map(|part| self.possible(part)).fold(Truth::constant(false), Truth::or),
-            Condition::Choice { condition, yes, no } => Truth::choice(&self.possible(condition), self.possible(yes), self.possible(no)),
+            Condition::Not(inner) => read(inner).not(),
+            Condition::And(list) => list.iter().map(read).fold(Truth::constant(true), Truth::and),
+            Condition::Or(list) => list.iter().map(read).fold(Truth::constant(false), Truth::or),
+            Condition::Choice { condition, yes, no } => Truth::choice(&read(condition), read(yes), read(no)),
             Condition::Quantified { fold, quantifier: quantifier @ (Quantifier::All | Quantifier::Exists), body } => {
                 match self.ranged(fold, body) {
-                    Some(range) => range.quantified(quantifier == Quantifier::All, |subject| Some(subject.possible(body))),
+                    Some(range) => range.quantified(quantifier == Quantifier::All, |subject| Some(subject.bounded(body, bound))),
                     None => None,
                 }
-                .unwrap_or_else(|| self.unknown(expr))
+                .unwrap_or_else(|| self.unknown(expr, bound))
             }
-            _ => self.unknown(expr),
+            _ => self.unknown(expr, bound),
         }
     }
 
     /// An unsupported part, of which only the requirements for having a value at all are known.
-    fn unknown(&self, expr: &Expr) -> Truth {
+    fn unknown(&self, expr: &Expr, bound: Bound) -> Truth {
+        if bound == Bound::Sufficient {
+            return Truth { holds: constant(false), fails: constant(false) };
+        }
         let needs = self.needs(expr);
         let mut holds = Rc::clone(&needs);
         if let Node::Call(call) = &expr.kind

@@ -297,8 +297,14 @@ impl<'s> Solver<'s> {
                 .collect();
             literals.extend(against.map(|formula| TermLiteral { view: 0, holds: false, term: Term::Formula(Rc::clone(formula)) }));
             literals.extend(taken.map(|name| not_equal(0, Value::from(name))));
-            literals.push(not_equal(0, Value::from("")));
-            match self.solve_kind(&Goal::scalar(literals), super::Kind::String).into_result()? {
+            // The server accepts an empty key, but another one makes a better example.
+            let mut named = literals.clone();
+            named.push(not_equal(0, Value::from("")));
+            let found = match self.solve_kind(&Goal::scalar(named), super::Kind::String) {
+                Search::Impossible => self.solve_kind(&Goal::scalar(literals), super::Kind::String),
+                found => found,
+            };
+            match found.into_result()? {
                 Value::String(name) => name,
                 _ => return Err(None),
             }

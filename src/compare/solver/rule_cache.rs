@@ -20,7 +20,7 @@ use crate::compare::limits::analysed;
 use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
-use super::necessary::necessary;
+use super::necessary::{necessary, sufficient};
 use super::translate::translate;
 
 /// Translated and compiled rules, each computed once.
@@ -28,7 +28,8 @@ pub(crate) struct RuleCache {
     /// The budget of the comparison that needs these objects.
     budget: Budget,
     known: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
-    bounds: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
+    necessary: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
+    sufficient: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
     programs: RefCell<HashMap<usize, Option<Rc<Program>>>>,
     readings: RefCell<HashMap<usize, Reading>>,
     /// The CEL declarations of nodes with rules.
@@ -43,7 +44,8 @@ impl RuleCache {
         RuleCache {
             budget: budget.clone(),
             known: RefCell::default(),
-            bounds: RefCell::default(),
+            necessary: RefCell::default(),
+            sufficient: RefCell::default(),
             programs: RefCell::default(),
             readings: RefCell::default(),
             decls: RefCell::default(),
@@ -65,7 +67,13 @@ impl RuleCache {
     /// A condition that holds wherever a rule without a formula holds.
     pub(crate) fn necessary(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
         let id = std::ptr::from_ref(rule).addr();
-        self.bounds.borrow_mut().entry(id).or_insert_with(|| necessary(rule, shape)).clone()
+        self.necessary.borrow_mut().entry(id).or_insert_with(|| necessary(rule, shape)).clone()
+    }
+
+    /// A condition that holds only where a rule without a formula holds.
+    pub(crate) fn sufficient(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
+        let id = std::ptr::from_ref(rule).addr();
+        self.sufficient.borrow_mut().entry(id).or_insert_with(|| sufficient(rule, shape)).clone()
     }
 
     /// The normal forms of a rule: by itself, and for values that its node accepts. Rules that share one of them are equivalent.

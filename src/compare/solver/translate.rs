@@ -5,6 +5,7 @@
 
 mod branches;
 mod comparison;
+mod uniqueness;
 
 use std::rc::Rc;
 
@@ -38,7 +39,7 @@ pub(super) enum Ty<'s> {
     Bool,
     Text,
     IntOrText,
-    List(Option<&'s Shape>),
+    List(&'s Shape),
     Map(Option<&'s Shape>),
     Object(&'s Shape),
 }
@@ -85,7 +86,7 @@ impl<'s> Ty<'s> {
             // In CEL these are bytes, timestamps and durations.
             Type::String if matches!(shape.format.as_deref(), Some("byte" | "date" | "date-time" | "duration")) => None,
             Type::String => Some(Ty::Text),
-            Type::Array => Some(Ty::List(shape.items.as_deref().filter(|items| !items.nullable))),
+            Type::Array => Some(Ty::List(shape)),
             Type::Object => match &shape.extra {
                 Extra::Values(values) => Some(Ty::Map(Some(&**values).filter(|values| !values.nullable))),
                 Extra::Closed => Some(Ty::Object(shape)),
@@ -194,6 +195,10 @@ impl<'s> Subject<'s> {
         }
         match quantifier {
             Quantifier::ExistsOne => None,
+            Quantifier::All if self.is_unique(fold, body) => {
+                let (path, ty) = self.path(&fold.range)?;
+                Some(Truth { holds: at(&path, Rc::new(Formula::Is(ty.kinds()))), fails: constant(false) })
+            }
             Quantifier::All | Quantifier::Exists => {
                 self.ranged(fold, body)?.quantified(quantifier == Quantifier::All, |item| item.truth(body))
             }
@@ -217,7 +222,10 @@ impl<'s> Subject<'s> {
             None => &fold.var,
         };
         let (item, each): (Subject<'f>, fn(Rc<Formula>) -> Formula) = match ty {
-            Ty::List(items) => (Subject { name, value_in: None, ty: Ty::of(items?)? }, Formula::Each),
+            Ty::List(list) => {
+                let items = list.items.as_deref().filter(|items| !items.nullable)?;
+                (Subject { name, value_in: None, ty: Ty::of(items)? }, Formula::Each)
+            }
             Ty::Map(values) if fold.var2.is_some() => (Subject { name, value_in: None, ty: Ty::of(values?)? }, Formula::Each),
             Ty::Map(values) => {
                 let value = values.and_then(Ty::of).map(|ty| Subject { name, value_in: Some(&fold.range), ty });

@@ -21,6 +21,8 @@ const MAX_TRIES: usize = 3_000;
 /// How many different objects of each kind are needed; fewer prove too little.
 const FEW: usize = 2;
 const ENOUGH: usize = 24;
+/// How many random objects are tried to find one that the old schema accepts.
+const MAX_GUESSES: usize = 200;
 
 /// What random objects show about a change.
 pub enum Trial {
@@ -160,6 +162,15 @@ impl Witnesses<'_> {
             tally.count(&object, (old.accepted(), &new), path, cause);
         }
         tally.trial()
+    }
+
+    /// Whether the old schema accepts one of a few random objects.
+    pub(super) fn guesses_accepted(&self) -> bool {
+        let mut sampler = self.sampler(&FieldPath::root(), Cause::Near);
+        self.heads.iter().cycle().take(MAX_GUESSES).any(|head| {
+            let object = sampler.body(self.old, &[]).and_then(|body| whole(head, &body));
+            object.is_some_and(|object| self.may_try() && self.created(&self.before, &object).accepted())
+        })
     }
 
     fn may_try(&self) -> bool {
