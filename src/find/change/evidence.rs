@@ -62,7 +62,12 @@ impl FactDraft {
     /// A fact about a field that no old object could have: the new schema can only accept more there.
     fn widened(self) -> Fact {
         let aspect = self.fact.aspect;
-        let mut fact = self.harmless().affects(&[Affected::Readers]).key(aspect.name());
+        let mut fact = self.harmless().affects(&[Affected::Readers]);
+        if aspect == Aspect::CelRule {
+            fact.effect = Effect::Widened;
+            return fact;
+        }
+        fact = fact.key(aspect.name());
         (fact.aspect, fact.effect) = (Aspect::Accepted, Effect::Widened);
         fact
     }
@@ -253,6 +258,11 @@ fn needs_fewer_keys(fact: &Fact, witnesses: &Witnesses<'_>) -> bool {
     fact.aspect == Aspect::MinProperties && witnesses.is_embedded_resource(&fact.path)
 }
 
+/// Whether a plain object becomes an embedded resource: then the old schema says everything about what was accepted there.
+fn becomes_resource(fact: &Fact) -> bool {
+    (fact.aspect, fact.effect) == (Aspect::EmbeddedResource, Effect::Added)
+}
+
 fn breaks(fact: &Fact) -> bool {
     match fact.aspect {
         Aspect::Deprecation => false,
@@ -271,9 +281,17 @@ fn gains(reversed: &Witnesses<'_>, path: &FieldPath) -> bool {
 
 /// Whether a fact may also be about values that are only accepted now; objects that were accepted before prove nothing about those.
 fn may_widen(fact: &Fact) -> bool {
+    let both_ways = matches!(fact.effect, Effect::Changed | Effect::Undecided) && fact.aspect != Aspect::Presence;
+    let other_rule = fact.aspect == Aspect::CelRule && fact.words.contains_key(&Word::Old) && fact.words.contains_key(&Word::New);
+    both_ways || other_rule || changes_kinds(fact)
+}
+
+/// Whether a fact is about a keyword that lets other kinds of values pass; a format of strings also accepts lists.
+fn changes_kinds(fact: &Fact) -> bool {
     matches!(
         fact.aspect,
         Aspect::Type
+            | Aspect::Format
             | Aspect::Default
             | Aspect::Nullable
             | Aspect::Items
@@ -326,7 +344,13 @@ fn show(
     };
     if let (Aspect::CelTransition, Some(text)) = (fact.aspect, &rule) {
         return match witnesses.sample_update(&fact.path, text) {
-            Trial::Shown(witness) => shown(fact, *witness),
+            Trial::Shown(witness) => {
+                // With an optional `oldSelf`, a rule may refuse new objects only.
+                if witness.previous.is_none() && witnesses.is_ratcheted(&witness, &fact.path) {
+                    fact.ratchet = None;
+                }
+                shown(fact, *witness)
+            }
             Trial::Passed { loosened } => FactDraft::from(fact).tested(loosened),
             Trial::Open => {
                 *left = left.saturating_sub((VAIN - 1) * price);
@@ -359,6 +383,7 @@ fn show(
         (Aspect::PreserveUnknown | Aspect::AdditionalProperties, _) => {
             found.or_else_shown(|| witnesses.show_undeclared_key(&fact.path, cause))
         }
+        (Aspect::EmbeddedResource, Effect::Removed) => found.or_else_shown(|| witnesses.show_undeclared_metadata(&fact.path, cause)),
         (Aspect::MaxProperties, _) if witnesses.is_embedded_resource(&fact.path) => {
             found.or_else_shown(|| witnesses.show_all_keys(&fact.path, cause))
         }
@@ -373,8 +398,16 @@ fn show(
         found => found,
     };
     match found {
-        Search::Found(witness) => {
-            if witness.new == Outcome::Rejected && fact.aspect == Aspect::Default {
+        Search::Found(mut witness) => {
+            if witness.new != Outcome::Rejected
+                && let Some(refused) = also_refused(&fact, what, witnesses)
+            {
+                fact = fact.affects(&[Affected::Writers, Affected::Stored]);
+                if witness.new == Outcome::Changed {
+                    witness = refused;
+                }
+            }
+            if witness.new == Outcome::Rejected && matches!(fact.aspect, Aspect::Default | Aspect::Nullable) {
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]);
             }
             *left = left.saturating_sub(FULL_PRICE * (values(&witness.object) / LARGE));
@@ -390,7 +423,7 @@ fn show(
         }
         Search::Impossible
             if fact.to.is_none()
-                && (!witnesses.is_reserved(&fact.path) || needs_fewer_keys(&fact, witnesses))
+                && (!witnesses.is_reserved(&fact.path) || needs_fewer_keys(&fact, witnesses) || becomes_resource(&fact))
                 && inhabited()
                 && (is_condition(&fact) || witnesses.is_unreachable(&fact.path)) =>
         {
@@ -416,6 +449,18 @@ fn show(
         }
     }
     fact
+}
+
+/// Another object that is refused, for a change whose first example is only stored differently: conditions around it may see the
+/// difference.
+fn also_refused(fact: &Fact, what: What<'_>, witnesses: &Witnesses<'_>) -> Option<Witness> {
+    let (path, cause) = (&fact.path, Cause::Refusal);
+    let found = || witnesses.show(path, what, cause).found().filter(|witness| witness.new == Outcome::Rejected);
+    match fact.aspect {
+        Aspect::Default | Aspect::Nullable => found(),
+        Aspect::PreserveUnknown | Aspect::AdditionalProperties => found().or_else(|| witnesses.show_undeclared_key(path, cause)),
+        _ => None,
+    }
 }
 
 /// A fact with the object that shows it.

@@ -7,7 +7,7 @@ use crate::judge::finding::Class;
 use crate::judge::policy::Policy;
 use crate::judge::review::{Judgement, Side, review};
 use crate::judge::rule::Book;
-use crate::model::fact::Fact;
+use crate::model::fact::{Affected, Fact};
 use crate::model::{Bundle, Documents};
 use crate::testing::HEAD;
 
@@ -334,6 +334,48 @@ fn what_no_object_could_have_is_accepted_now() {
     let (never, text) = ("{type: integer, not: {}}", "{type: string}");
     specs(&spec(never), &spec(text), Class::Additive, &["accepted-widened@spec.o"]);
     specs(&spec(never), &spec("{type: string, not: {}}"), Class::None, &["schema-rewritten@spec.o"]);
+}
+
+#[test]
+fn nothing_changes_where_no_object_could_be() {
+    let never = "{type: object, properties: {c: {type: string}}, required: [c], not: {required: [c]}, PUF";
+    objects(&format!("{never}}}"), &format!("{never}, x-kubernetes-embedded-resource: true}}"), Class::None, &["schema-rewritten@spec.o"]);
+    // The solver can't build an IP address, but one shows that the schema accepts something.
+    let ip = |more: &str| {
+        let rule = "x-kubernetes-validations: [{rule: isIP(self.s)}]";
+        let spec = format!("{{type: object, required: [s], properties: {{s: {{type: string, maxLength: 40{more}}}}}, {rule}}}");
+        format!("{{type: object, required: [spec], properties: {{spec: {spec}}}}}")
+    };
+    roots(&ip(""), &ip(", minLength: 1"), Class::None, &["schema-rewritten@spec.s"]);
+    let shorter = ip("").replace("maxLength: 40", "maxLength: 39");
+    roots(&ip(""), &shorter, Class::SemanticBreaking, &["bound-narrowed@spec.s"]);
+}
+
+#[test]
+fn values_that_are_only_accepted_now_are_no_rewrite() {
+    let spec = |values: &str| {
+        let even = "allOf: [{properties: {a: {multipleOf: 2}}}]";
+        format!("{{type: object, properties: {{a: {{type: integer, enum: {values}}}}}, {even}}}")
+    };
+    specs(&spec("[0, 3]"), &spec("[0, 2]"), Class::Additive, &["accepted-widened@spec.a"]);
+    specs(&spec("[0, 3]"), &spec("[0, 1]"), Class::None, &["schema-rewritten@spec.a"]);
+}
+
+#[test]
+fn requests_that_are_refused_because_of_another_stored_value_are_writers() {
+    let writers = |old: &str, new: &str| {
+        let root = |spec: &str| with_root(&format!("{{type: object, properties: {{spec: {spec}}}}}"));
+        let found = facts(&root(old), &root(new));
+        assert!(found.iter().any(|fact| fact.affects.contains(Affected::Writers)), "{old} -> {new}: {found:?}");
+    };
+    let needs = |b: &str, more: &str| format!("{{type: object, properties: {{b: {{type: integer{b}}}, c: {{type: integer}}}}, {more}}}");
+    let rule = "x-kubernetes-validations: [{rule: \"!has(self.c) || has(self.b)\"}]";
+    writers(&needs(", default: 4", rule), &needs("", rule));
+    writers(&needs("", "not: {required: [b, c]}"), &needs(", default: 4", "not: {required: [b, c]}"));
+    let null = "anyOf: [{required: [b]}, {required: [c]}]";
+    writers(&needs(", nullable: true", null), &needs("", null));
+    let map = "{type: object, additionalProperties: {type: integer}}";
+    writers(map, "{type: object, properties: {a: {type: integer, minimum: 5}}}");
 }
 
 #[test]

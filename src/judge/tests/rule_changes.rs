@@ -149,3 +149,51 @@ fn a_transition_rule_of_the_root_may_assume_that_spec_exists() {
     let new = root(", z: {type: integer}", &format!(", x-kubernetes-validations: [{{rule: \"{rule}\"}}]"));
     assert_eq!(judged(&facts(&root("", ""), &new)).0, Class::Additive);
 }
+
+#[test]
+fn rules_that_the_schema_implies_change_nothing() {
+    let class = |rule: &str| judged(&facts(&spec(&["self.a > 1"], ""), &spec(&["self.a > 1", rule], ""))).0;
+    for rule in [
+        "self.k.all(z, self.k.exists_one(y, y.name == z.name))",
+        "self.k.all(z, self.k.filter(y, y.name == z.name).size() == 1)",
+        "self.k.all(z, size(self.k.filter(y, z.name == y.name)) < 2)",
+        "self.l.size() >= 0 || self.n.exists_one(x, x == 1)",
+        "!(self.l.size() < 0 && self.s.trim() == '')",
+    ] {
+        assert_eq!(class(rule), Class::None, "{rule}");
+    }
+    for rule in [
+        "self.k.all(z, self.k.exists_one(y, y.size == z.size))",
+        "self.k.all(z, self.k.filter(y, y.name == z.name).size() == 2)",
+        "self.k.all(z, self.k.exists_one(y, y.name != z.name))",
+        "self.l.all(z, self.l.exists_one(y, y == z))",
+        "self.l.size() >= 1 || self.n.exists_one(x, x == 1)",
+    ] {
+        assert_eq!(class(rule), Class::SemanticBreaking, "{rule}");
+    }
+}
+
+#[test]
+fn a_rule_that_accepts_other_values_is_no_rewrite() {
+    let class = |old: &[&str], new: &[&str]| judged(&facts(&spec(old, ""), &spec(new, ""))).0;
+    // Only 1 passed, and 2 passes now.
+    assert_eq!(class(&["self.a == 2 || self.a >= 1", "self.a <= 1"], &["self.a >= 1"]), Class::Additive);
+}
+
+#[test]
+fn an_empty_key_is_a_key() {
+    let class = |rule: &str| judged(&facts(&spec(&["self.a > 1"], ""), &spec(&["self.a > 1", rule], ""))).0;
+    assert_eq!(class("self.m.all(k, k.size() > 0)"), Class::SemanticBreaking);
+    assert_eq!(class("self.m.all(k, k != '')"), Class::SemanticBreaking);
+}
+
+#[test]
+fn a_rule_for_new_objects_only_does_not_restrict_updates() {
+    let schema = |rules: &str| {
+        with_root(&format!("{{type: object, properties: {{spec: {{type: object, properties: {{a: {{type: integer}}}}{rules}}}}}}}"))
+    };
+    let rule = ", x-kubernetes-validations: [{rule: \"oldSelf.hasValue() || !has(self.a) || self.a == 1\", optionalOldSelf: true}]";
+    let found = facts(&schema(""), &schema(rule));
+    assert_eq!(judged(&found).0, Class::SemanticBreaking);
+    assert!(found.iter().all(|fact| fact.ratchet.is_none()), "{found:?}");
+}
