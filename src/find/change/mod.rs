@@ -45,12 +45,14 @@ pub struct ChangeOptions<'a> {
     pub rename_threshold: u32,
     /// Whether to search for an object that shows each break, and to drop breaks that no object can show.
     pub witnesses: bool,
+    /// Leaves out facts about fields that are unrelated to all of these.
+    pub near: Option<&'a [&'a Fact]>,
     pub context: ReviewContext<'a>,
 }
 
 impl Default for ChangeOptions<'_> {
     fn default() -> Self {
-        ChangeOptions { rename_threshold: 60, witnesses: true, context: ReviewContext::NONE }
+        ChangeOptions { rename_threshold: 60, witnesses: true, near: None, context: ReviewContext::NONE }
     }
 }
 

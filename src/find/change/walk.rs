@@ -79,8 +79,11 @@ impl<'a> ChangeWalk<'a> {
         if !self.scope.options.witnesses {
             return self.run(old, new);
         }
-        let scales = self.scope.scales;
-        let drafts = self.drafts(old, new);
+        let FactScope { scales, options, .. } = self.scope;
+        let mut drafts = self.drafts(old, new);
+        if let Some(near) = options.near {
+            drafts.retain(|draft| near.iter().any(|fact| fact.is_near(&draft.fact)));
+        }
         super::evidence::attach(drafts, (old.0, &scales.0), (new.0, &scales.1), resource)
     }
 

@@ -42,7 +42,10 @@ pub(super) fn mark_unreleased(rulings: &mut [Ruling<'_>], old: &Side<'_>, new: &
     let released = last.read(&names)?;
     let release = Bundle::read(&released.documents);
     let complete = released.complete && release.problems.is_empty();
-    let (before, after) = rayon::join(|| breaks(&release, &old.bundle, &names), || breaks(&release, &new.bundle, &names));
+    // An object for each break of the whole release would take longer than the review itself.
+    let broken: Vec<&Fact> = rulings.iter().filter(|ruling| ruling.is_break()).map(|ruling| ruling.fact).collect();
+    let near = (broken.len() <= MAX_NEAR).then_some(&*broken);
+    let (before, after) = rayon::join(|| breaks(&release, &old.bundle, &names, near), || breaks(&release, &new.bundle, &names, near));
     let known: BTreeSet<_> = before.iter().map(meaning).collect();
     let breaks_of_release: Vec<&Fact> = after.iter().filter(|fact| !known.contains(&meaning(fact))).collect();
     let met = noticed_by_release_users(&breaks_of_release, rulings);
@@ -58,9 +61,12 @@ pub(super) fn mark_unreleased(rulings: &mut [Ruling<'_>], old: &Side<'_>, new: &
     Some(released.name)
 }
 
+/// With more breaks than this, the whole release is compared.
+const MAX_NEAR: usize = 500;
+
 /// The breaks between two bundles, in the CRDs with these names.
-fn breaks(from: &Bundle<'_>, to: &Bundle<'_>, names: &BTreeSet<&str>) -> Vec<Fact> {
-    let mut facts = diff(&from.only(names), &to.only(names), &ChangeOptions::default());
+fn breaks(from: &Bundle<'_>, to: &Bundle<'_>, names: &BTreeSet<&str>, near: Option<&[&Fact]>) -> Vec<Fact> {
+    let mut facts = diff(&from.only(names), &to.only(names), &ChangeOptions { near, ..ChangeOptions::default() });
     facts.retain(|fact| Book::builtin().choose(fact, "").is_some_and(|rule| rule.class == Some(Class::SemanticBreaking)));
     facts
 }
@@ -81,10 +87,10 @@ fn noticed_by_release_users(breaks: &[&Fact], rulings: &[Ruling<'_>]) -> BTreeSe
     for fact in breaks {
         let Some(candidates) = by_version.get(&(&*fact.crd, fact.version.as_deref())) else { continue };
         let change = |index: usize| rulings.get(index).map(|ruling| ruling.fact);
-        let same_path = |other: &Fact| other.path == fact.path || (other.to.is_some() && other.to == fact.to);
+        let same_path = |other: &Fact| fact.has_path_of(other);
         let same_keyword = |other: &Fact| same_path(other) && other.aspect == fact.aspect;
-        let related = |other: &Fact| other.path.starts_with(&fact.path) || fact.path.starts_with(&other.path);
-        let tests: [&dyn Fn(&Fact) -> bool; 3] = [&same_keyword, &same_path, &related];
+        let near = |other: &Fact| fact.is_near(other);
+        let tests: [&dyn Fn(&Fact) -> bool; 3] = [&same_keyword, &same_path, &near];
         let causes =
             tests.iter().map(|test| candidates.iter().copied().filter(|&index| change(index).is_some_and(test)).collect::<Vec<_>>());
         met.extend(causes.into_iter().find(|causes| !causes.is_empty()).unwrap_or_default());

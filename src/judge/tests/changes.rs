@@ -21,7 +21,7 @@ pub fn facts(old: &str, new: &str) -> Vec<Fact> {
 }
 
 /// Doesn't search for witnesses, which is slow in a debug build.
-const PLAIN: ChangeOptions<'static> = ChangeOptions { rename_threshold: 60, witnesses: false, context: ReviewContext::NONE };
+const PLAIN: ChangeOptions<'static> = ChangeOptions { rename_threshold: 60, witnesses: false, near: None, context: ReviewContext::NONE };
 
 fn facts_with(old: &str, new: &str, options: &ChangeOptions<'_>) -> Vec<Fact> {
     let (old, new) = (Documents::of_text("old.yaml", old), Documents::of_text("new.yaml", new));

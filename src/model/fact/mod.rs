@@ -234,6 +234,17 @@ impl Fact {
         (self.subject, self.aspect, self.effect, &self.crd, self.version.as_deref(), self.path.to_string(), self.key.as_deref())
     }
 
+    /// Whether two facts are about the same path, or about fields that got the same path.
+    pub fn has_path_of(&self, other: &Fact) -> bool {
+        self.path == other.path || (self.to.is_some() && self.to == other.to)
+    }
+
+    /// Whether two facts about the same version have the same path, or one is above the other.
+    pub fn is_near(&self, other: &Fact) -> bool {
+        let same_version = self.crd == other.crd && self.version == other.version;
+        same_version && (self.has_path_of(other) || self.path.starts_with(&other.path) || other.path.starts_with(&self.path))
+    }
+
     /// Whether the server refuses the CRD for this reason.
     pub fn is_refusal(&self) -> bool {
         self.affects.contains(Affected::Refused)
