@@ -220,6 +220,14 @@ impl<T> Comparison<T> {
         Self::known(Relation::Equal)
     }
 
+    /// Decides a comparison in which nothing is lost: whether anything is gained hurts nobody.
+    pub fn or_wider(mut self) -> Self {
+        if self.relation == Relation::Undecided && self.loses == Some(false) {
+            self.relation = Relation::Wider;
+        }
+        self
+    }
+
     /// A relation without an example value.
     pub fn known(relation: Relation) -> Self {
         let loses = match relation {

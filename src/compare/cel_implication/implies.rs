@@ -1,4 +1,4 @@
-//! Decides whether one rule follows from another, by their form.
+//! Decides whether one condition follows from another, by their forms.
 
 use crate::cel::ast::Quantifier;
 use crate::cel::comparison::Operator;

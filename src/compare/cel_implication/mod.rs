@@ -2,14 +2,17 @@
 //!
 //! Two questions are asked about a rule, and each needs its own form of it:
 //!
-//! - What does it say, whatever functions it calls? A [`RuleForm`] is the rule as written, without order, negation and spelling. One
-//!   rule implies another if their forms show it ([`implies`]), or if it holds in every case of the conditions that they consist of
-//!   ([`case_analysis`]). This needs no values, so it also works for functions that the solver doesn't know and for `oldSelf`.
+//! - What does it say, whatever functions it calls? One rule implies another if it holds in every case of the conditions that they
+//!   consist of ([`case_analysis`]). A [`RuleForm`] is a condition as written, without order, negation and spelling; the forms show
+//!   which conditions are the same or follow from others ([`implies`]). This needs no values, so it also works for functions that
+//!   the solver doesn't know and for `oldSelf`.
 //! - Which values satisfy it? The solver's `Formula` answers that, for rules whose every part is a condition on a value. With it,
 //!   [`RuledValues::compare`] looks for a value on which the rules differ, given everything else that the schema requires.
 //!
-//! Both read the parts of an expression the same way (`cel_condition`). The form is tried first, because it is cheap. Rules about
-//! sums of sizes have no formula; the bounds of the schema may show that they always hold ([`size_bounds`]).
+//! Both read the parts of an expression the same way (`cel_condition`), and cases are tried first. One can't replace the other: the
+//! solver searches for one value that two schemas read in their own way, with their defaults and pruning, so a condition that it
+//! can't evaluate would have to be the same for both readers, and `oldSelf` is a second value. Rules about sums of sizes have no
+//! formula; the bounds of the schema may show that they always hold ([`size_bounds`]).
 
 mod case_analysis;
 mod implies;
@@ -35,7 +38,7 @@ pub(crate) use rule_form::Known;
 /// How many rules one rule is compared with at once.
 const MAX_TOGETHER: usize = 8;
 
-/// The cost of comparing one more rule by form, and by cases, in conditions of the budget.
+/// The cost of reading a rule, by its bytes, and of going through its cases, in conditions of the budget.
 const FORM: usize = 20;
 const CASES: usize = 4_000;
 
@@ -115,27 +118,24 @@ pub(crate) fn same_rules<'r, 't: 'r>(first: impl Iterator<Item = &'r NodeRule<'t
     (first.len() == other.len() && first.iter().zip(&other).all(alike)) || forms(&first) == forms(&other)
 }
 
-/// Whether some rules together refuse whatever another one refuses, by their form; false if the budget doesn't allow that many
-/// rules.
+/// Whether some rules together refuse whatever another one refuses, in every case of their conditions; false if the budget doesn't
+/// allow that many rules.
 fn implied<'r, 't: 'r>(rules: impl ExactSizeIterator<Item = &'r NodeRule<'t>>, other: &NodeRule<'_>, budget: &Budget) -> bool {
     if !budget.spend(rules.len().saturating_mul(FORM)) {
         return false;
     }
-    let Some(term) = other.term() else { return false };
-    let running: Vec<&NodeRule<'_>> = rules.filter(|rule| rule.runs_on_create() || !other.runs_on_create()).collect();
-    if implies::implies(&RuleForm::together(running.iter().filter_map(|rule| rule.term())), term) {
-        return true;
-    }
     // For some rules `oldSelf` is the old object, and for others an optional.
     let optional = |rule: &NodeRule<'_>| rule.cel.optional_old_self() == Some(true);
     let comparable = |rule: &&NodeRule<'_>| !rule.is_transition() || (other.is_transition() && optional(rule) == optional(other));
-    let running: Vec<&NodeRule<'_>> = running.into_iter().filter(comparable).filter(|rule| rule.text.len() <= MAX_RULE).collect();
+    let runs = |rule: &&NodeRule<'_>| rule.runs_on_create() || !other.runs_on_create();
+    let running: Vec<&NodeRule<'_>> = rules.filter(runs).filter(comparable).filter(|rule| rule.text.len() <= MAX_RULE).collect();
     let follows = |given: &[&NodeRule<'_>]| {
         let texts: Vec<&str> = given.iter().map(|rule| rule.text).collect();
         let affordable = budget.spend(given.len() * CASES + FORM * (other.text.len() + texts.iter().map(|text| text.len()).sum::<usize>()));
         affordable && given.first().is_some_and(|first| case_analysis::implied(&texts, other.text, first.whole(), &|_| None))
     };
     other.text.len() <= MAX_RULE
+        && other.term().is_some()
         && (running.iter().any(|rule| follows(&[rule])) || (running.len() > 1 && running.len() <= MAX_TOGETHER && follows(&running)))
 }
 
@@ -170,12 +170,7 @@ impl<'f> RuledValues<'f> {
         // A rule that always holds requires nothing.
         let new: Vec<&str> = new.iter().copied().filter(|rule| !size_bounds::always_holds(rule, self.schema)).collect();
         let with = |rules: &[&str]| Shape { rules: rules.iter().map(|rule| rule_of(rule)).collect(), ..shape.clone() };
-        let compared = order_local(&with(old), &with(&new), self.role, self.budget);
-        match (compared.relation, compared.loses) {
-            // Nothing is lost, and whether anything is gained hurts nobody.
-            (Relation::Undecided, Some(false)) => Comparison { relation: Relation::Wider, ..compared },
-            _ => compared,
-        }
+        order_local(&with(old), &with(&new), self.role, self.budget).or_wider()
     }
 
     /// Compares the values after adding a rule: nothing is lost if the old rules or the schema already imply it. `gone` are the old

@@ -104,11 +104,6 @@ impl RuleForm {
         read(rule).ok().filter(|expr| expr.is_manageable()).map(|expr| term(&expr, &mut NormalWriter::typed(schema)))
     }
 
-    /// The conjunction of all terms.
-    pub(super) fn together<'t>(terms: impl Iterator<Item = &'t RuleForm>) -> RuleForm {
-        all(terms.cloned())
-    }
-
     /// Simplifies the term, given what is known about some fields, each written `self.a.b`, or `self[].a` in items.
     pub(super) fn given(&self, known: &dyn Fn(&str) -> Option<Known>) -> RuleForm {
         match self {

@@ -170,22 +170,29 @@ fn negated(truth: Truth) -> Truth {
 
 /// Whether two conditions can't have these values at once.
 fn excludes((a, x): (&Atom, Truth), (b, y): (&Atom, Truth)) -> bool {
-    let failing = matches!((x, y), (Truth::Fails, Truth::True | Truth::False) | (Truth::True | Truth::False, Truth::Fails));
-    if failing {
-        // Both fail only if their left side does.
-        return match (&a.term, &b.term) {
-            (RuleForm::Bound { left: x, .. }, RuleForm::Bound { left: y, .. })
-            | (RuleForm::In { left: x, .. }, RuleForm::In { left: y, .. }) => x == y,
-            _ => false,
-        };
-    }
     let said = |atom: &Atom, truth: Truth| match truth {
         Truth::True => Some(atom.term.clone()),
         Truth::False => Some(atom.term.clone().negated()),
         Truth::Fails => None,
     };
+    let fails = |known: RuleForm, failing: &Atom| match (&known, &failing.term) {
+        // Both fail only if their left side does.
+        (RuleForm::Bound { left: x, .. }, RuleForm::Bound { left: y, .. })
+        | (RuleForm::In { left: x, .. }, RuleForm::In { left: y, .. })
+            if x == y =>
+        {
+            false
+        }
+        // What follows from something true doesn't fail.
+        (known, other) => !implies(known, other) && !implies(known, &other.clone().negated()),
+    };
+    match (said(a, x), said(b, y)) {
+        (Some(known), None) => return !fails(known, b),
+        (None, Some(known)) => return !fails(known, a),
+        _ => {}
+    }
     let (Some(first), Some(second)) = (said(a, x), said(b, y)) else { return false };
-    if implies(&first, &second.clone().negated()) || is_disjoint(&first, &second) {
+    if implies(&first, &second.clone().negated()) || implies(&second, &first.clone().negated()) || is_disjoint(&first, &second) {
         return true;
     }
     let equal = |one: &Atom, truth: Truth, other: &Atom, known: Truth| match (&one.equal, &other.equal) {
