@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::compare::CONDITIONS;
+use crate::compare::{CONDITIONS, Comparison, Sample};
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
 use crate::model::relation::Relation;
@@ -11,7 +11,7 @@ use crate::model::{FieldPath, PathStep};
 
 use super::change_list::Changes;
 use super::json_types::JsonTypes;
-use super::node_comparison::{AcceptedChange, NodeComparison};
+use super::node_comparison::NodeComparison;
 use super::value_text::{self, names};
 use super::walk::{ChangeWalk, NodePair, Position};
 
@@ -225,7 +225,7 @@ pub(super) fn with_audience(fact: Fact, relation: Relation) -> Fact {
     }
 }
 
-fn with_reason(fact: Fact, relation: Relation, whole: &AcceptedChange) -> Fact {
+fn with_reason(fact: Fact, relation: Relation, whole: &Comparison<Sample>) -> Fact {
     match relation {
         Relation::Undecided => {
             let reason = whole.reason.clone().unwrap_or_else(|| "crdwise could not decide which values each side accepts".to_owned());

@@ -16,30 +16,6 @@ use super::implicit::is_reserved;
 use super::json_types::JsonTypes;
 use super::walk::{NodePair, Position};
 
-#[derive(Debug, Clone)]
-pub(super) struct AcceptedChange {
-    pub relation: Relation,
-    /// A value that the old node accepts and the new one doesn't.
-    pub lost: Option<Sample>,
-    /// Why it is undecided.
-    pub reason: Option<String>,
-}
-
-impl AcceptedChange {
-    fn of(order: Comparison<Sample>) -> Self {
-        let relation = match (order.relation, order.loses) {
-            // Nothing is lost, and additional values only affect readers.
-            (Relation::Undecided, Some(false)) => Relation::Wider,
-            (relation, _) => relation,
-        };
-        AcceptedChange { relation, lost: order.lost, reason: order.reason }
-    }
-
-    pub(super) fn known(relation: Relation) -> Self {
-        AcceptedChange { relation, lost: None, reason: None }
-    }
-}
-
 /// Two nodes at the same place, compared as a whole and condition by condition, without their children.
 pub(super) struct NodeComparison<'p, 'f, 't> {
     pair: &'p NodePair<'f, 't>,
@@ -85,7 +61,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
     }
 
     /// Compares the values that the node accepts, and how much each of these conditions contributes.
-    pub(super) fn judge(&self, conditions: Vec<Aspect>) -> (AcceptedChange, Vec<Relation>) {
+    pub(super) fn judge(&self, conditions: Vec<Aspect>) -> (Comparison<Sample>, Vec<Relation>) {
         let whole = self.whole();
         let alone = conditions.len() == 1;
         let mut parts: Vec<Relation> = conditions
@@ -98,7 +74,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
             .collect();
         let whole = whole.unwrap_or_else(|reason| {
             let together = parts.iter().fold(Relation::Equal, |all, part| all.and(*part));
-            AcceptedChange { reason, ..AcceptedChange::known(together) }
+            Comparison { reason, ..Comparison::known(together) }
         });
         let alone = parts.iter().filter(|part| **part != Relation::Equal).count() == 1;
         for (part, _) in
@@ -115,7 +91,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
     }
 
     /// Compares the nodes with all conditions, or returns why that isn't conclusive.
-    fn whole(&self) -> Result<AcceptedChange, Option<String>> {
+    fn whole(&self) -> Result<Comparison<Sample>, Option<String>> {
         if is_oversized(self.pair.old.node()) || is_oversized(self.pair.new.node()) {
             return Err(Some(format!("a list of more than {MAX_LIST} items")));
         }
@@ -127,7 +103,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         let (mut old, mut new) = self.shapes();
         old.all_of.extend(self.demanded.clone());
         new.all_of.extend(self.demanded.clone());
-        Ok(AcceptedChange::of(self.compare(&old, &new, self.old.types.has(JsonTypes::ARRAY) || self.new.types.has(JsonTypes::ARRAY))))
+        Ok(self.compare(&old, &new, self.old.types.has(JsonTypes::ARRAY) || self.new.types.has(JsonTypes::ARRAY)))
     }
 
     /// Both nodes, differing only in which values they accept: nulls, defaults, undeclared keys and rules have their own facts.
@@ -165,18 +141,15 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
 
     /// Compares one condition by itself.
     fn part(&self, condition: Aspect) -> Relation {
-        if condition == Aspect::Enum {
-            return match self.values() {
-                (Some(old), Some(new)) => Relation::of(!old.is_subset(&new), !new.is_subset(&old)),
-                (old, new) => Relation::of(old.is_none() && new.is_some(), old.is_some() && new.is_none()),
-            };
-        }
         let (old, new) = self.only(condition);
         if is_oversized_shape(&old) || is_oversized_shape(&new) {
-            return Relation::Undecided;
+            return match self.values() {
+                (Some(old), Some(new)) if condition == Aspect::Enum => Relation::of(!old.is_subset(&new), !new.is_subset(&old)),
+                _ => Relation::Undecided,
+            };
         }
         let order = self.compare(&old, &new, self.old.types.and(self.new.types).has(JsonTypes::ARRAY));
-        match (AcceptedChange::of(order.clone()).relation, order.gains) {
+        match (order.relation, order.gains) {
             // A stricter keyword counts as accepting fewer values, even if no example is found.
             (Relation::Undecided, Some(false)) => Relation::Narrower,
             (relation, _) => relation,
@@ -185,7 +158,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
 
     fn compare(&self, old: &Shape, new: &Shape, listed: bool) -> Comparison<Sample> {
         let compare = if listed { order_local } else { order_with_lost_lists };
-        compare(old, new, role(self.pair.position), self.pair.budget)
+        compare(old, new, role(self.pair.position), self.pair.budget).or_wider()
     }
 }
 
