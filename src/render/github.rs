@@ -6,34 +6,22 @@ use crate::input::shorten;
 use crate::judge::finding::Severity;
 use crate::judge::overview::{Group, plural};
 
+use super::anchor::Anchor;
 use super::escape::visible;
 use super::proof::Proof;
 use super::report_view::{View, subject};
 use super::short::{answer, sentence};
 
 /// GitHub shows this many annotations of each level for one step, and silently drops the rest.
-pub(super) const MOST: usize = 10;
+const MOST: usize = 10;
 /// Annotations are kept short; the job summary has the rest.
-pub(super) const LONGEST: usize = 1_500;
+const LONGEST: usize = 1_500;
 
 pub fn render(view: &View<'_>) -> String {
-    let mut out = String::new();
-    let overview = view.report.overview(view.all);
-    for (severity, command, word) in
-        [(Severity::Error, "error", "error"), (Severity::Warning, "warning", "warning"), (Severity::Info, "notice", "note")]
-    {
-        // Groups that follow from a change don't get their own annotation.
-        let level: Vec<&Group<'_>> = overview.groups.iter().filter(|group| group.severity() == severity).collect();
-        // The last annotation is used for the number of those that don't fit.
-        let shown = if level.len() > MOST { MOST - 1 } else { level.len() };
-        for group in level.iter().take(shown) {
-            annotation(&mut out, command, group, view);
-        }
-        if level.len() > shown {
-            let more = plural(level.len() - shown, &format!("more {word}"));
-            let _ = writeln!(out, "::{command} title=crdwise::{more}, less severe than these: see the report for all of them");
-        }
-    }
+    // Groups that follow from a change don't get their own annotation.
+    let groups = view.report.overview(view.all).groups;
+    let listed: Vec<GithubAnnotation<'_>> = groups.iter().map(|group| annotation(group, view)).collect();
+    let mut out = commands(&listed, ", less severe than these: see the report for all of them");
     for unread in view.report.unread().take(MOST) {
         let text = format!("{}: {}", visible(&unread.what), visible(&unread.why));
         let _ = writeln!(out, "::error title=crdwise%3A not everything could be read::{}", data(&text));
@@ -42,17 +30,43 @@ pub fn render(view: &View<'_>) -> String {
     out
 }
 
-fn annotation(out: &mut String, command: &str, group: &Group<'_>, view: &View<'_>) {
-    let finding = group.lead;
-    let _ = write!(out, "::{command} ");
-    if let Some(anchor) = view.anchors.of(finding) {
-        let _ = write!(out, "file={},line={},endLine={}", property(&visible(anchor.path)), anchor.line, anchor.line);
-        if anchor.exact {
-            let _ = write!(out, ",col={},endColumn={}", anchor.column, anchor.end_column);
+/// One annotation; its message may have several lines.
+pub(super) struct GithubAnnotation<'a> {
+    pub severity: Severity,
+    pub anchor: Option<Anchor<'a>>,
+    pub title: &'a str,
+    pub message: String,
+}
+
+/// Writes the annotations by level, and the number of those that don't fit.
+pub(super) fn commands(listed: &[GithubAnnotation<'_>], see: &str) -> String {
+    let mut out = String::new();
+    for (severity, command, word) in
+        [(Severity::Error, "error", "error"), (Severity::Warning, "warning", "warning"), (Severity::Info, "notice", "note")]
+    {
+        let level: Vec<&GithubAnnotation<'_>> = listed.iter().filter(|annotation| annotation.severity == severity).collect();
+        // The last annotation is used for the number of those that don't fit.
+        let shown = if level.len() > MOST { MOST - 1 } else { level.len() };
+        for GithubAnnotation { anchor, title, message, .. } in level.iter().take(shown) {
+            let _ = write!(out, "::{command} ");
+            if let Some(anchor) = anchor {
+                let _ = write!(out, "file={},line={},endLine={},", property(&visible(anchor.path)), anchor.line, anchor.line);
+                if anchor.exact {
+                    let _ = write!(out, "col={},endColumn={},", anchor.column, anchor.end_column);
+                }
+            }
+            let _ = writeln!(out, "title={}::{}", property(&visible(title)), data(&shorten(message, LONGEST)));
         }
-        out.push(',');
+        if level.len() > shown {
+            let more = plural(level.len() - shown, &format!("more {word}"));
+            let _ = writeln!(out, "::{command} title=crdwise::{more}{see}");
+        }
     }
-    let _ = write!(out, "title={}::", property(&visible(&finding.rule)));
+    out
+}
+
+fn annotation<'a>(group: &Group<'a>, view: &View<'a>) -> GithubAnnotation<'a> {
+    let finding = group.lead;
     let mut message = format!("{}{}", subject(finding), visible(&sentence(group)));
     if !finding.help.is_empty() {
         let _ = write!(message, "\nfix: {}", visible(&finding.help));
@@ -63,17 +77,16 @@ fn annotation(out: &mut String, command: &str, group: &Group<'_>, view: &View<'_
     for consequence in &group.consequences {
         let _ = write!(message, "\nso: {}", visible(&sentence(consequence)));
     }
-    out.push_str(&data(&shorten(&message, LONGEST)));
-    out.push('\n');
+    GithubAnnotation { severity: group.severity(), anchor: view.anchors.of(finding), title: &finding.rule, message }
 }
 
 /// Escapes the text after the second `::`.
-pub(super) fn data(text: &str) -> String {
+fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Escapes the value of a property.
-pub(super) fn property(text: &str) -> String {
+fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 

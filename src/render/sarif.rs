@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status};
 use crate::judge::rule::{Book, Kind};
@@ -16,30 +16,10 @@ use super::proof::Proof;
 use super::report_view::View;
 
 /// GitHub accepts this many results per run, and refuses a file with more.
-pub(super) const MOST: usize = 25_000;
-pub(super) const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const MOST: usize = 25_000;
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// The base that relative URIs refer to.
-pub(super) const ROOT: &str = "%SRCROOT%";
-
-#[derive(Serialize)]
-struct Log {
-    #[serde(rename = "$schema")]
-    schema: &'static str,
-    version: &'static str,
-    runs: [Run; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Run {
-    tool: serde_json::Value,
-    automation_details: serde_json::Value,
-    column_kind: &'static str,
-    original_uri_base_ids: serde_json::Value,
-    invocations: serde_json::Value,
-    properties: serde_json::Value,
-    results: [(); 0],
-}
+const ROOT: &str = "%SRCROOT%";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -136,8 +116,8 @@ struct Properties<'r> {
 
 pub fn render(view: &View<'_>) -> String {
     let findings = view.worst_first();
-    let left_out = findings.len().saturating_sub(MOST);
-    let mut rules: Vec<serde_json::Value> = Vec::new();
+    let total = findings.len();
+    let mut rules: Vec<Value> = Vec::new();
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     let mut twins: BTreeMap<&str, usize> = BTreeMap::new();
     let mut results = Vec::new();
@@ -151,63 +131,59 @@ pub fn render(view: &View<'_>) -> String {
         results.push(entry(finding, index, *twin, view));
     }
     let command = if view.report.old.is_some() { "review" } else { "lint" };
+    let properties = json!({
+        "policy": visible(&view.report.policy),
+        "verdict": view.report.verdict,
+        "bump": view.report.bump.as_ref().map(|bump| bump.required),
+        "summary": view.report.summary,
+    });
+    log(command, rules, view.complete, Some(properties), (results.into_iter(), total))
+}
+
+/// Writes a log with one run. Results come with their total number; each is on its own line, which keeps diffs of reports readable
+/// and large reports small.
+pub(super) fn log(
+    command: &str,
+    rules: Vec<Value>,
+    complete: bool,
+    properties: Option<Value>,
+    (results, total): (impl Iterator<Item = impl Serialize>, usize),
+) -> String {
+    const EMPTY: &str = "\"results\": []";
     let mut notifications = Vec::new();
-    if left_out > 0 {
+    if let Some(left_out @ 1..) = total.checked_sub(MOST) {
         notifications
             .push(notification(&format!("results left out, least severe first: {left_out}; code scanning accepts at most {MOST}")));
     }
-    if !view.complete {
+    if !complete {
         notifications.push(notification("not every input could be read; the log of the run has the reasons"));
     }
-    let log = Log {
-        schema: SCHEMA,
-        version: "2.1.0",
-        runs: [Run {
-            tool: json!({"driver": {
-                "name": "crdwise",
-                "version": env!("CARGO_PKG_VERSION"),
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": rules,
-            }}),
-            automation_details: json!({"id": format!("crdwise/{command}/")}),
-            column_kind: "unicodeCodePoints",
-            original_uri_base_ids: json!({ROOT: {"description": {"text": "The root of the repository"}}}),
-            invocations: json!([{"executionSuccessful": view.complete, "toolExecutionNotifications": notifications}]),
-            properties: json!({
-                "policy": visible(&view.report.policy),
-                "verdict": view.report.verdict,
-                "bump": view.report.bump.as_ref().map(|bump| bump.required),
-                "summary": view.report.summary,
-            }),
-            results: [],
-        }],
-    };
-    with_results(&log, &results)
-}
-
-/// Writes one result per line, which keeps diffs of reports readable and large reports small.
-fn with_results(log: &Log, results: &[ResultEntry<'_>]) -> String {
-    const EMPTY: &str = "\"results\": []";
-    let frame = serde_json::to_string_pretty(log).unwrap_or_default();
-    let lines: Vec<String> = results.iter().filter_map(|result| serde_json::to_string(result).ok()).collect();
-    // Results are the last key, and no string can contain an unescaped quotation mark.
-    let (head, tail) = frame.rsplit_once(EMPTY).unwrap_or((&frame, ""));
-    let mut text = String::with_capacity(frame.len() + lines.iter().map(|line| line.len() + 12).sum::<usize>());
-    text.push_str(head);
-    if lines.is_empty() {
-        text.push_str(EMPTY);
-    } else {
-        text.push_str("\"results\": [\n        ");
-        text.push_str(&lines.join(",\n        "));
-        text.push_str("\n      ]");
+    let mut run = json!({
+        "tool": {"driver": {
+            "name": "crdwise",
+            "version": env!("CARGO_PKG_VERSION"),
+            "semanticVersion": env!("CARGO_PKG_VERSION"),
+            "informationUri": env!("CARGO_PKG_REPOSITORY"),
+            "rules": rules,
+        }},
+        "automationDetails": {"id": format!("crdwise/{command}/")},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the repository"}}},
+        "invocations": [{"executionSuccessful": complete, "toolExecutionNotifications": notifications}],
+        "results": [],
+    });
+    if let Some(properties) = properties {
+        run["properties"] = properties;
     }
-    text.push_str(tail);
-    text.push('\n');
-    text
+    let frame = serde_json::to_string_pretty(&json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})).unwrap_or_default();
+    let lines: Vec<String> = results.take(MOST).filter_map(|result| serde_json::to_string(&result).ok()).collect();
+    // No string can contain an unescaped quotation mark.
+    let listed =
+        if lines.is_empty() { EMPTY.to_owned() } else { format!("\"results\": [\n        {}\n      ]", lines.join(",\n        ")) };
+    frame.replacen(EMPTY, &listed, 1) + "\n"
 }
 
-fn notification(text: &str) -> serde_json::Value {
+fn notification(text: &str) -> Value {
     json!({"level": "warning", "message": {"text": text}})
 }
 
@@ -220,7 +196,7 @@ pub(super) fn level(severity: Severity) -> &'static str {
 }
 
 /// The descriptor of a rule, from its page; for an unknown rule, from the texts of its finding.
-fn descriptor(finding: &Finding, book: &Book) -> serde_json::Value {
+fn descriptor(finding: &Finding, book: &Book) -> Value {
     let rule = book.get(&finding.rule);
     let title = visible(&finding.title);
     let page = rule.map(|rule| &*rule.body).unwrap_or_default().trim();
