@@ -66,7 +66,7 @@ pub use place::{LineColumn, Lines};
 pub use problem::Problem;
 use rendered::LineOrigins;
 pub(crate) use shorten::{shorten, shorten_line};
-pub use text::Text;
+pub use text::{Text, edited};
 
 /// How messages call standard input.
 pub const STDIN: &str = "<stdin>";

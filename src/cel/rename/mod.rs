@@ -44,7 +44,7 @@ pub fn rename(rule: &str, old: &[PathStep], new: &[PathStep]) -> Option<String> 
         };
         edits.insert(range.start, (range, text));
     }
-    let renamed = source.edited(edits.into_values())?;
+    let renamed = crate::input::edited(rule, edits.into_values())?;
     read(&renamed).is_ok().then_some(renamed)
 }
 

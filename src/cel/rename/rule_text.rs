@@ -133,17 +133,4 @@ impl<'r> RuleText<'r> {
         });
         Some((has.start..self.start(close)? + 1, format!("({})", tests.collect::<Vec<_>>().join(" && "))))
     }
-
-    /// The rule with all edits applied, which must be in order and not overlap.
-    pub fn edited(&self, edits: impl Iterator<Item = (Range<usize>, String)>) -> Option<String> {
-        let mut out = String::with_capacity(self.rule.len());
-        let mut done = 0;
-        for (range, text) in edits {
-            out.push_str(self.rule.get(done..range.start)?);
-            out.push_str(&text);
-            done = range.end;
-        }
-        out.push_str(self.rule.get(done..)?);
-        Some(out)
-    }
 }

@@ -2,8 +2,8 @@
 
 use semver::Version;
 
-use crate::input::Text;
 use crate::input::yaml::{self, Node, YamlBudget};
+use crate::input::{Text, edited};
 
 use super::manifest::BundleVersion;
 use super::read::is_manifest;
@@ -26,15 +26,8 @@ pub fn pin(text: &Text, version: &Version) -> Pinned {
         }
     }
     edits.sort_by_key(|(range, _)| range.start);
-    let mut pinned = Pinned { text: String::with_capacity(text.len()), manifests: edits.len() };
-    let mut at = 0;
-    for (range, new) in edits {
-        pinned.text.push_str(text.get(at..range.start).unwrap_or_default());
-        pinned.text.push_str(&new);
-        at = range.end;
-    }
-    pinned.text.push_str(text.get(at..).unwrap_or_default());
-    pinned
+    let manifests = edits.len();
+    Pinned { text: edited(text, edits.into_iter()).unwrap_or_else(|| text.to_string()), manifests }
 }
 
 /// The edit to make in a manifest, if it converts to the next release.

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use crate::input::Text;
 use crate::input::yaml::{self, Node};
+use crate::input::{Text, edited};
 use crate::server::object::ObjectPath;
 
 use super::super::convert::{ConversionLog, ConvertError};
@@ -53,15 +53,8 @@ impl<'c, 'm> FileRun<'c, 'm> {
             }
         }
         self.edits.sort_by_key(|edit| edit.range.start);
-        let mut text = String::with_capacity(self.text.len() + self.text.len() / 8);
-        let mut at = 0;
-        for edit in &self.edits {
-            text.push_str(self.text.get(at..edit.range.start).unwrap_or_default());
-            text.push_str(&edit.text);
-            at = edit.range.end;
-        }
-        text.push_str(self.text.get(at..).unwrap_or_default());
-        ConvertedFile { text, ..self.outcome }
+        let edits = self.edits.into_iter().map(|edit| (edit.range, edit.text));
+        ConvertedFile { text: edited(self.text, edits).unwrap_or_else(|| self.text.to_string()), ..self.outcome }
     }
 
     /// Converts an object, or the items of a list of objects.
