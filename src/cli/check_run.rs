@@ -15,7 +15,7 @@ use crate::model::kubernetes::{Minor, Minors};
 use crate::server::object::ImpactChecker;
 
 use super::existing_objects::{ResourceList, each_page};
-use super::input::{InputReader, Read, label};
+use super::input::{InputReader, Read, label, without_crd};
 use super::manifests::{self, LoadedManifests};
 use super::moved;
 use super::released::ReleaseSearch;
@@ -195,9 +195,8 @@ impl<'r> CheckRun<'r> {
         if let Some((read, side)) = self.old.as_ref().zip(old.as_ref()) {
             exit = exit.or(self.old_side(read, side, exit, streams)?);
         }
-        if let Some(side) = standard.as_ref().filter(|side| side.bundle.crds.is_empty()) {
-            streams.error(&format!("no CRD was found in {}", side.source));
-            exit = exit.or(Exit::Unread);
+        if let Some(side) = &standard {
+            exit = exit.or(without_crd(side, streams));
         }
         if !report.findings.is_empty() {
             self.new.note_patches(streams);

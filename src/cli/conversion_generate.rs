@@ -3,7 +3,7 @@
 use crate::cli::arguments;
 use crate::find::conversion::generate;
 
-use super::input::InputReader;
+use super::input::{InputReader, without_crd};
 use super::manifests::{LoadedManifests, no_manifest};
 use super::{Exit, Stop, Streams, default_inputs, write_file};
 
@@ -18,22 +18,17 @@ pub(super) fn go(arguments: &arguments::ConversionsGenerateGo, streams: &mut Str
     let side = crds.as_ref().map(|crds| crds.side());
     if let (Some(crds), Some(side)) = (&crds, &side) {
         exit = exit.or(crds.unread(streams));
-        if side.bundle.crds.is_empty() {
-            streams.error(&format!("no CRD was found in {}", side.source));
-            exit = exit.or(Exit::Unread);
-        }
+        exit = exit.or(without_crd(side, streams));
     }
     let packages = generate::packages(conversions, side.as_ref().map(|side| &side.bundle))
         .map_err(|message| Stop { exit: Exit::Findings, message })?;
     for package in &packages {
+        let dir = arguments.output.join(&package.name);
+        write_file::create_dir(&dir)?;
         for (name, text) in &package.files {
-            let file = arguments.output.join(&package.name).join(name);
-            if let Some(parent) = file.parent() {
-                std::fs::create_dir_all(parent)?;
-            }
-            write_file::replace(&file, text)?;
+            write_file::replace(&dir.join(name), text)?;
         }
-        streams.note(&format!("wrote {}", arguments.output.join(&package.name).display()));
+        streams.note(&format!("wrote {}", dir.display()));
     }
     Ok(exit)
 }

@@ -8,7 +8,7 @@ use crate::find::conversion::plan::{self, Plan, PlanStep};
 use crate::find::conversion::text::as_yaml;
 use crate::render::visible;
 
-use super::input::InputReader;
+use super::input::{InputReader, without_crd};
 use super::manifests::LoadedManifests;
 use super::{Exit, Stop, Streams, default_inputs, write_file};
 
@@ -23,10 +23,7 @@ pub(super) fn plan(arguments: &arguments::ConversionsPlan, streams: &mut Streams
     let (old_side, new_side) = (old.side(), new.side());
     let found = LoadedManifests::of_review(&reader, &review)?;
     let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?).or(found.problems(streams));
-    for side in [&old_side, &new_side].into_iter().filter(|side| side.bundle.crds.is_empty()) {
-        streams.error(&format!("no CRD was found in {}", side.source));
-        exit = exit.or(Exit::Unread);
-    }
+    exit = exit.or(without_crd(&old_side, streams)).or(without_crd(&new_side, streams));
     let (plans, refusals) = plan::plan(&old_side.bundle, &new_side.bundle, found.now());
     for refusal in &refusals {
         streams.error(&visible(&format!("{}: there is no safe plan: {}", refusal.crd, refusal.reason)));
@@ -76,7 +73,7 @@ fn write_plan(plan: &Plan, dir: Option<&Path>, text: &mut String) -> Result<(), 
     for (index, step) in plan.steps.iter().enumerate() {
         let file = match (&step.crd, dir) {
             (Some(crd), Some(dir)) => {
-                std::fs::create_dir_all(dir)?;
+                write_file::create_dir(dir)?;
                 let name = super::objects::file_name(&plan.crd, &format!("{:02}-{}", index + 1, step.action.name()));
                 let file = dir.join(name);
                 write_file::replace(&file, &format!("{}{}", plan::FILE_HEADER, as_yaml(crd)))?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::cli::arguments;
 use crate::find::change;
-use crate::find::conversion::coverage::ConversionCoverage;
+use crate::find::conversion::conversion_coverage::ConversionCoverage;
 use crate::find::conversion::scaffold::{self, Draft};
 use crate::judge::finding::Finding;
 use crate::judge::review::{self, Side};
@@ -63,7 +63,7 @@ fn place_of(finding: &Finding) -> (&str, Option<&str>, &str) {
 }
 
 fn write_drafts(drafts: &[Draft], dir: &Path, streams: &mut Streams<'_>) -> Result<(), Stop> {
-    std::fs::create_dir_all(dir)?;
+    write_file::create_dir(dir)?;
     for draft in drafts {
         let file = dir.join(format!("{}.yaml", draft.name));
         if file.exists() {

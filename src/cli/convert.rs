@@ -165,7 +165,7 @@ fn write_files(files: &[(PathBuf, &String)], overwrite: bool) -> Result<(), Stop
     }
     for (place, text) in files {
         if let Some(parent) = place.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            std::fs::create_dir_all(parent)?;
+            write_file::create_dir(parent)?;
         }
         write_file::replace(place, text)?;
     }

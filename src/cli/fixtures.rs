@@ -17,7 +17,7 @@ use crate::render::objects::{self, JudgedObject};
 use crate::render::suite::ReleaseObjects;
 use crate::server::object::check_objects;
 
-use super::input::InputReader;
+use super::input::{InputReader, without_crd};
 use super::{Exit, Stop, Streams};
 
 /// How many releases must still be readable.
@@ -50,11 +50,7 @@ pub(super) fn run(
     if let Some(old) = downgrade {
         let old = reader.one(&[old.to_owned()], false)?;
         let old_side = old.side();
-        exit = exit.or(old.problems(&old_side, streams)?);
-        if old_side.bundle.crds.is_empty() {
-            streams.error(&format!("no CRD was found in {}", old_side.source));
-            exit = exit.or(Exit::Unread);
-        }
+        exit = exit.or(old.problems(&old_side, streams)?).or(without_crd(&old_side, streams));
         let mut text = String::new();
         for crd in &side.bundle.crds {
             for version in crd.versions.iter().filter(|version| version.served) {

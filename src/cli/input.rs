@@ -118,6 +118,15 @@ fn csv_version(documents: &Documents) -> Option<StatedVersion> {
     found.all(|other| other == version).then_some(StatedVersion::Csv(version))
 }
 
+/// Reports a side without a CRD.
+pub(super) fn without_crd(side: &Side<'_>, streams: &mut Streams<'_>) -> Exit {
+    if !side.bundle.crds.is_empty() {
+        return Exit::Clean;
+    }
+    streams.error(&format!("no CRD was found in {}", side.source));
+    Exit::Unread
+}
+
 pub(super) fn with_advice(what: &dyn std::fmt::Display, advice: Option<String>) -> String {
     let advice = advice.map(|advice| format!("\n  help: {advice}")).unwrap_or_default();
     format!("{what}{advice}")

@@ -17,10 +17,10 @@ use crate::server::object::{self, Subresource};
 
 use super::chosen_servers;
 use super::existing_objects::{ResourceList, each_page};
-use super::input::InputReader;
+use super::input::{InputReader, without_crd};
 use super::output::{check_formats, write_formats};
 use super::run_settings::configured_servers;
-use super::write_file::replace;
+use super::write_file::{create_dir, replace};
 use super::{Exit, Stop, Streams};
 
 pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
@@ -36,10 +36,7 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
     if let (Some(old), Some(side)) = (&old, &old_side) {
         exit = exit.or(old.problems(side, streams)?);
     }
-    if crd_side.bundle.crds.is_empty() {
-        streams.error(&format!("no CRD was found in {}", crd_side.source));
-        exit = exit.or(Exit::Unread);
-    }
+    exit = exit.or(without_crd(&crd_side, streams));
     let named = match arguments.kubernetes {
         Some(minors) => Some(minors),
         None => configured_servers(&reader, crds.inputs(), streams)?,
@@ -126,8 +123,7 @@ pub(super) fn fixtures(arguments: &arguments::Fixtures, streams: &mut Streams<'_
     let side = read.side();
     let mut exit = read.problems(&side, streams)?;
     let mut said = String::new();
-    std::fs::create_dir_all(dir)
-        .map_err(|error| Stop { exit: Exit::Internal, message: format!("can't make {}: {error}", dir.display()) })?;
+    create_dir(dir)?;
     let mut written = 0usize;
     for crd in &side.bundle.crds {
         for version in crd.versions.iter().filter(|version| version.served) {
@@ -174,8 +170,7 @@ pub(super) fn file_name(crd: &str, rest: &str) -> String {
 
 /// Writes each witness of a report to its own file, for `kubectl apply --dry-run=server`.
 pub(super) fn witnesses(report: &crate::judge::report::Report, dir: &Path) -> Result<usize, Stop> {
-    std::fs::create_dir_all(dir)
-        .map_err(|error| Stop { exit: Exit::Internal, message: format!("can't make {}: {error}", dir.display()) })?;
+    create_dir(dir)?;
     let mut written = 0;
     for finding in &report.findings {
         let Some(witness) = &finding.witness else { continue };

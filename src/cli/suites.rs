@@ -16,9 +16,9 @@ use crate::render::Anchors;
 use crate::render::suite::{CoverageView, Tests};
 
 use super::fixtures;
-use super::input::{InputReader, Read, names_a_crd};
+use super::input::{InputReader, Read, names_a_crd, without_crd};
 use super::output::{check_formats, write_formats};
-use super::write_file::replace;
+use super::write_file::{create_dir, replace};
 use super::{Exit, Stop, Streams};
 
 /// Where OpenShift's repository lists the enabled feature gates.
@@ -152,9 +152,9 @@ fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> R
     if exit != Exit::Clean {
         return Ok(exit);
     }
-    if side.bundle.crds.is_empty() {
-        streams.error(&format!("no CRD was found in {}", side.source));
-        return Ok(Exit::Unread);
+    exit = without_crd(&side, streams);
+    if exit != Exit::Clean {
+        return Ok(exit);
     }
     let tested = run::SuiteRunner::new(&side.bundle, &[read.documents()]);
     let (_, before) = tested.run(&known);
@@ -167,8 +167,7 @@ fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> R
             exit = exit.or(Exit::Usage);
             continue;
         };
-        std::fs::create_dir_all(&dir)
-            .map_err(|error| Stop { exit: Exit::Internal, message: format!("can't make {}: {error}", dir.display()) })?;
+        create_dir(&dir)?;
         write(&dir, crd.name, generated)?;
         cases += generated.cases.len();
         files += 1;

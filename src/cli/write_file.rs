@@ -22,6 +22,12 @@ pub(super) fn replace(file: &Path, text: &str) -> Result<(), Stop> {
     written.map_err(|error| Stop { exit: Exit::Internal, message: format!("can't write {}: {error}", file.display()) })
 }
 
+/// Creates a directory and its parents, unless it exists.
+pub(super) fn create_dir(dir: &Path) -> Result<(), Stop> {
+    let fail = |error| Stop { exit: Exit::Internal, message: format!("can't make {}: {error}", dir.display()) };
+    std::fs::create_dir_all(dir).map_err(fail)
+}
+
 /// Writes a new file and its parent directories. If the file exists, it is left alone and an error is returned.
 pub(super) fn create(file: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = file.parent() {
