@@ -18,8 +18,8 @@ mod explain;
 mod fixtures;
 mod init;
 mod input;
+mod man_pages;
 mod manifests;
-mod manual;
 mod moved;
 mod objects;
 mod output;
@@ -147,8 +147,8 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, streams),
         Command::Init => init::init(streams),
         Command::GitDiffDriver { arguments } => driver::diff(&arguments, streams),
-        Command::Completions { shell } => manual::completions(shell, streams),
-        Command::Man(arguments) => manual::manual(&arguments, streams),
+        Command::Completions { shell } => man_pages::completions(shell, streams),
+        Command::Man(arguments) => man_pages::manual(&arguments, streams),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::input::{File, Origin};
 use crate::judge::overview::plural;
 use crate::judge::suite::coverage::{CheckCoverage, CoverageShare};
 use crate::judge::suite::feature_gates::FeatureGates;
-use crate::judge::suite::{self, Layout, Suite, generate, run};
+use crate::judge::suite::{self, Layout, Suite, generate_cases, run};
 use crate::model::{Bundle, Documents};
 use crate::render::Anchors;
 use crate::render::suite::{CoverageView, Tests};
@@ -158,7 +158,7 @@ fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> R
     }
     let tested = run::SuiteRunner::new(&side.bundle, &[read.documents()]);
     let (_, before) = tested.run(&known);
-    let made = generate::generate(&side.bundle, &before);
+    let made = generate_cases::generate(&side.bundle, &before);
     let (mut cases, mut files) = (0, 0);
     for generated in &made {
         let Some(crd) = side.bundle.crds.get(generated.crd) else { continue };
@@ -206,7 +206,7 @@ fn directory(file: Option<&File>) -> Option<PathBuf> {
 }
 
 /// Writes a suite, or appends to an existing one. If cases can't be appended to the file, a second file is written.
-fn write(dir: &Path, crd: &str, generated: &generate::Generated) -> Result<(), Stop> {
+fn write(dir: &Path, crd: &str, generated: &generate_cases::Generated) -> Result<(), Stop> {
     let stem = super::objects::file_name(crd, "crdtest");
     let first = dir.join(&stem);
     let text = match std::fs::read_to_string(&first) {
@@ -222,7 +222,7 @@ fn write(dir: &Path, crd: &str, generated: &generate::Generated) -> Result<(), S
 }
 
 /// Appends cases to the text if `cases` is at the end of the file.
-fn appended(text: &str, generated: &generate::Generated) -> Option<String> {
+fn appended(text: &str, generated: &generate_cases::Generated) -> Option<String> {
     let documents = Documents::of_text("suite", text);
     let [(_, document)] = documents.documents.as_slice() else { return None };
     let root = document.tree.as_ref().ok()?.root();

@@ -6,7 +6,7 @@
 
 mod causes;
 mod conversions;
-mod embedded;
+mod embedded_types;
 mod released;
 mod ruling;
 mod side;

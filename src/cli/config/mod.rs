@@ -2,7 +2,7 @@
 
 mod compare;
 pub(super) mod folder;
-mod read;
+mod read_config;
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::model::Keys;
 use crate::model::kubernetes::Minors;
 
 pub use compare::changes;
-pub use read::own_directories;
+pub use read_config::own_directories;
 
 /// The file name to look for.
 pub const FILE: &str = "crdwise.yaml";

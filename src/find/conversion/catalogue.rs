@@ -9,7 +9,7 @@ use crate::model::{Bundle, Documents, FileId, Place};
 
 use super::graph::Graph;
 use super::manifest::Manifest;
-use super::{read, version_links};
+use super::{read_manifest, version_links};
 
 /// The number of the first manifest file; smaller numbers are files of the bundles.
 pub const FIRST_FILE: FileId = 1 << 30;
@@ -79,11 +79,11 @@ impl Conversions {
                     continue;
                 }
             };
-            if !read::is_manifest(tree.root()) {
+            if !read_manifest::is_manifest(tree.root()) {
                 continue;
             }
             let name = documents.file(*file).map_or("", |file| file.name.as_str());
-            match read::read(number, name, tree.root()) {
+            match read_manifest::read(number, name, tree.root()) {
                 Ok(manifest) => match size.exceeded_by(&manifest) {
                     None => manifests.push(manifest),
                     Some(message) => {

@@ -6,7 +6,7 @@ use crate::input::yaml::{self, Node, YamlBudget};
 use crate::input::{Text, edited};
 
 use super::manifest::BundleVersion;
-use super::read::is_manifest;
+use super::read_manifest::is_manifest;
 
 /// A file whose pending manifests were given a version.
 #[derive(Debug, Default, PartialEq, Eq)]

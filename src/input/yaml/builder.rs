@@ -8,7 +8,7 @@ use crate::input::shorten;
 
 use super::events::Source;
 use super::node::{Arena, NodeId, Raw, Slot, SortedChildren, Span, TextRef, Tree, WIDE};
-use super::scalar::{self, Typed};
+use super::scalar_type::{self, Typed};
 use super::{Error, ErrorKind, YamlBudget};
 
 /// A collection that hasn't ended yet.
@@ -101,7 +101,7 @@ impl<'a> Builder<'a> {
     /// Adds an unquoted scalar, whose text decides its type.
     pub(super) fn plain(&mut self, text: Cow<'a, str>, span: Span) -> Result<NodeId, Error> {
         self.merges |= text == "<<";
-        match scalar::resolve(&text, self.json) {
+        match scalar_type::resolve(&text, self.json) {
             Typed::Text => self.text(text, span),
             Typed::Value { raw, ambiguous } => {
                 if ambiguous && !self.json {

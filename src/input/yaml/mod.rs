@@ -9,8 +9,8 @@ mod generated;
 mod graft;
 mod node;
 mod parse;
-mod scalar;
-mod split;
+mod scalar_type;
+mod split_documents;
 
 #[cfg(any(test, fuzzing))]
 pub(crate) use generated::agreement::compare as compare_readers;

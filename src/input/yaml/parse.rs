@@ -1,13 +1,13 @@
 //! Finds the documents of a file, and chooses the reader for each.
 
 use super::events::{self, Source};
-use super::{Document, Error, ErrorKind, Span, YamlBudget, generated, split};
+use super::{Document, Error, ErrorKind, Span, YamlBudget, generated, split_documents};
 use crate::input::Text;
 
 /// Reads every document of a file. A broken document is returned as its error and doesn't affect the others.
 pub fn parse(text: &Text, budget: &YamlBudget) -> Vec<Document> {
     let json = matches!(text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).as_bytes().first(), Some(b'{'));
-    let spans = if json { vec![Span::new(0, text.len())] } else { split::documents(text) };
+    let spans = if json { vec![Span::new(0, text.len())] } else { split_documents::documents(text) };
     if let Some(over) = spans.get(budget.documents) {
         let error = Error { kind: ErrorKind::Documents(budget.documents), span: *over, related: None };
         return vec![Document { span: *over, tree: Err(error) }];

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use crate::find::change;
 use crate::find::conversion::Conversions;
 use crate::find::conversion::check::{check, unused_manifests};
-use crate::find::conversion::coverage::{ConversionCoverage, Cover};
+use crate::find::conversion::conversion_coverage::{ConversionCoverage, Cover};
 use crate::find::conversion::manifest::Manifest;
 use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
 use crate::find::conversion::scaffold::{Draft, RemovedVersion, scaffold};

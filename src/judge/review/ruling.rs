@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use crate::find::conversion::coverage::Cover;
+use crate::find::conversion::conversion_coverage::Cover;
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, Values, fingerprint};
 use crate::judge::policy::Situation;
 use crate::judge::rule::{Book, FactView, MatchingRule, Need, Rule};
@@ -13,7 +13,7 @@ use crate::model::kubernetes::{Feature, Minors};
 use crate::model::{Place, Priority};
 
 use super::conversions::Covering;
-use super::embedded::EmbeddedTypes;
+use super::embedded_types::EmbeddedTypes;
 use super::{Judgement, Side};
 
 /// A fact with the rule that judges it and the policy's decision.

@@ -8,9 +8,9 @@ pub(crate) mod coverage;
 mod crd_patch;
 pub(crate) mod expect;
 pub(crate) mod feature_gates;
-pub(crate) mod generate;
+pub(crate) mod generate_cases;
 mod openshift;
-mod read;
+mod read_suite;
 pub(crate) mod run;
 mod send;
 
@@ -22,7 +22,7 @@ use crate::model::kubernetes::Minors;
 use crate::model::{Documents, FileId, Place};
 use crate::server::object::Subresource;
 
-pub(crate) use read::SCHEMA;
+pub(crate) use read_suite::SCHEMA;
 
 /// The ending of suite file names.
 pub(crate) const SUFFIX: &str = ".crdtest.yaml";
@@ -129,7 +129,7 @@ pub(crate) fn suites(documents: &Documents) -> Vec<Result<Suite, Unreadable>> {
             Err(_) => continue,
         };
         let suite = if own {
-            read::read(*file, name, root)
+            read_suite::read(*file, name, root)
         } else if openshift::is_suite(root) {
             openshift::read(*file, name, root)
         } else {

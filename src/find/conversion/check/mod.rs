@@ -3,7 +3,7 @@
 mod examples;
 mod fields;
 mod law_facts;
-mod steps;
+mod step_facts;
 mod unused;
 
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};

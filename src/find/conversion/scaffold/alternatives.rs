@@ -6,7 +6,7 @@ use crate::model::fact::Fact;
 use crate::model::schema::Schema;
 use crate::model::schema::shape::Type;
 
-use super::steps::{Alternative, ty};
+use super::draft_steps::{Alternative, ty};
 use super::{TODO, quoted};
 
 /// How many fields of one type are suggested as the new place of a value.

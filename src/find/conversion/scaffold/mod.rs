@@ -1,7 +1,7 @@
 //! Drafts conversion manifests from the changes between two bundles: recognised changes as steps, open questions as comments.
 
 mod alternatives;
-mod steps;
+mod draft_steps;
 mod units;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::model::{Bundle, Crd, FieldPath, semantic_version};
 
 use super::manifest::{API_VERSION, BundleVersion, KIND};
-use steps::DraftWriter;
+use draft_steps::DraftWriter;
 
 /// The text of a manifest, for a person to finish.
 #[derive(Debug, Clone, PartialEq, Eq)]

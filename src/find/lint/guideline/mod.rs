@@ -1,6 +1,6 @@
 //! Checks the guidelines: facts about preserving, publishing and retiring, each with the clause on its rule's page.
 
-mod preserve;
+mod preserve_unknown;
 mod publish;
 mod retire;
 
@@ -58,8 +58,8 @@ pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewCon
 /// `retiring`: whether to look for deprecated fields and versions, which requires reading every description.
 fn one(crd: &Crd<'_>, context: &ReviewContext<'_>, retiring: bool) -> Vec<Fact> {
     let mut collector = FactCollector::new(crd);
-    preserve::check(&mut collector);
-    preserve::webhook(&mut collector);
+    preserve_unknown::check(&mut collector);
+    preserve_unknown::webhook(&mut collector);
     if retiring {
         retire::check(&mut collector, context);
     }
@@ -77,7 +77,7 @@ fn expose(fact: &mut Fact, old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewC
     if before.is_none() && context.old_incomplete {
         return;
     }
-    let reason = if preserve::is_new(before, &version) {
+    let reason = if preserve_unknown::is_new(before, &version) {
         "the version is new"
     } else if broken.contains(&fact.crd) {
         "a break needs a conversion"

@@ -9,7 +9,7 @@ use crate::model::{FieldPath, PathStep};
 
 use super::field_fate::{Declared, FieldFate};
 use super::walk::VersionLossWalk;
-use super::{accept, anchor, list};
+use super::{accepted_difference, anchor, list};
 
 /// Describes one aspect of a version, in words that are compared and shown.
 type Describe<'s, 't> = &'s dyn Fn(&Declared<'t>) -> String;
@@ -86,7 +86,8 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
         let differing = self.passed(fates).skip(1).find_map(|(other, here)| {
             let words = condition_keywords().chain([Keyword::Validations]).filter(|&word| !same(here, word));
             let words: Vec<&str> = words.map(Keyword::name).collect();
-            let evidence = if words.is_empty() { None } else { accept::difference(&first.schema, &here.schema, role, &self.budget) };
+            let evidence =
+                if words.is_empty() { None } else { accepted_difference::difference(&first.schema, &here.schema, role, &self.budget) };
             Some((other, words, evidence?))
         });
         let Some((other, words, evidence)) = differing else { return };

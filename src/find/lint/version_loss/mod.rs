@@ -5,7 +5,7 @@
 //! served or stored declares it, or preserves unknown fields there. If a dump lists the versions that objects were stored at,
 //! fields of such a version are lost with the next write.
 
-mod accept;
+mod accepted_difference;
 mod aspect;
 mod field_fate;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Compares the reader for generated YAML with the event parser: it must build an equal tree, or none.
 
 use super::super::events::{Source, read_either};
-use super::super::{Document, Node, Span, Tree, YamlBudget, split};
+use super::super::{Document, Node, Span, Tree, YamlBudget, split_documents};
 use super::read;
 use crate::input::Text;
 
@@ -18,7 +18,7 @@ pub(crate) struct Share {
 pub(crate) fn compare(text: &str, budget: &YamlBudget) -> Share {
     let text = Text::from(text);
     let mut share = Share::default();
-    for span in split::documents(&text) {
+    for span in split_documents::documents(&text) {
         share.documents += 1;
         share.bytes += span.range().len();
         if agree(&text, span, budget) {
