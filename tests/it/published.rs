@@ -68,3 +68,19 @@ fn paths_that_contributors_are_sent_to_exist() {
         assert!(root.join(span).exists() || root.join("src").join(span).exists(), "{span}");
     }
 }
+
+#[test]
+fn tests_that_contributors_read_about_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = read(&root.join(".github/CONTRIBUTING.md"));
+    let is_test = |span: &&str| span.matches('_').count() > 1 && span.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let prose = text.split("````").step_by(2).collect::<String>();
+    let named: Vec<&str> = prose.split('`').skip(1).step_by(2).filter(is_test).collect();
+    assert!(named.len() > 3, "{named:?}");
+    let files = ["src", "tests"].into_iter().flat_map(|dir| walkdir::WalkDir::new(root.join(dir)).into_iter().flatten());
+    let sources: Vec<String> =
+        files.filter(|file| file.path().extension().is_some_and(|ext| ext == "rs")).map(|file| read(file.path())).collect();
+    for name in named {
+        assert!(sources.iter().any(|source| source.contains(&format!("fn {name}("))), "there is no test `{name}`");
+    }
+}

@@ -52,6 +52,18 @@ fn every_kind_of_fact_has_one_rule() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A word that no page names was added without a rule, or is no longer needed.
+#[test]
+fn every_word_is_matched_by_a_page() {
+    fn unmatched<T: PartialEq + Copy>(all: &[T], named: impl Fn(&Rule) -> &[T]) -> Vec<T> {
+        let is_named = |word: &T| Book::builtin().rules().any(|rule| named(rule).contains(word));
+        all.iter().filter(|word| !is_named(word)).copied().collect()
+    }
+    assert_eq!(unmatched(Subject::ALL, |rule| &rule.matches.subjects), []);
+    assert_eq!(unmatched(Aspect::ALL, |rule| &rule.matches.aspects), []);
+    assert_eq!(unmatched(Effect::ALL, |rule| &rule.matches.effects), []);
+}
+
 fn class(facts: &[Fact]) -> Class {
     facts.iter().filter_map(|fact| rule(fact).class).max().unwrap_or(Class::None)
 }
