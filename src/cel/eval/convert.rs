@@ -3,6 +3,7 @@
 use super::EvalError;
 use super::value::Val;
 use crate::go::duration::Duration;
+use crate::go::fmt;
 use crate::go::time::Timestamp;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
@@ -171,7 +172,7 @@ pub fn string<'a>(val: Val<'a>) -> Evaluated<'a> {
         Val::Bool(b) => Val::made(if b { "true" } else { "false" }),
         Val::Int(i) => Val::made(&i.to_string()),
         Val::Uint(u) => Val::made(&u.to_string()),
-        Val::Double(d) => Val::made(&go_double(d)),
+        Val::Double(d) => Val::made(&fmt::float(d)),
         Val::Bytes(bytes) => match std::str::from_utf8(&bytes) {
             Ok(text) => Val::made(text),
             Err(_) => return Err(EvalError::failed("invalid UTF-8 in bytes, cannot convert to string")),
@@ -183,24 +184,6 @@ pub fn string<'a>(val: Val<'a>) -> Evaluated<'a> {
         Val::Type(name) => Val::made(name),
         _ => return Err(EvalError::no_such_overload()),
     })
-}
-
-/// The shortest text of a double, like Go's `%g`.
-pub fn go_double(d: f64) -> String {
-    if d.is_nan() {
-        return "NaN".into();
-    }
-    if d.is_infinite() {
-        return if d > 0.0 { "+Inf" } else { "-Inf" }.into();
-    }
-    let scientific = format!("{d:e}");
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let power: i32 = exponent.parse().unwrap_or(0);
-    if d == 0.0 || (-4..6).contains(&power) {
-        return format!("{d}");
-    }
-    let sign = if power < 0 { '-' } else { '+' };
-    format!("{mantissa}e{sign}{:02}", power.abs())
 }
 
 #[cfg(test)]
@@ -235,12 +218,5 @@ mod tests {
         assert_eq!(shown("bool", Val::text("t")).as_deref(), Some("true"));
         assert_eq!(shown("bool", Val::text("yes")), None);
         assert_eq!(shown("duration", Val::text("1h")).as_deref(), Some("3600s"));
-        assert_eq!(go_double(1e21), "1e+21");
-        assert_eq!(go_double(1e6), "1e+06");
-        assert_eq!(go_double(123_456.5), "123456.5");
-        assert_eq!(go_double(1_234_567.0), "1.234567e+06");
-        assert_eq!(go_double(0.0001), "0.0001");
-        assert_eq!(go_double(0.00001), "1e-05");
-        assert_eq!(go_double(0.5), "0.5");
     }
 }

@@ -1,8 +1,9 @@
 //! `'%s and %d'.format([a, b])`.
 
-use super::convert::{go_double, string};
+use super::convert::string;
 use super::value::{Key, ListValue, Map, Val};
 use super::{EvalError, Fuel};
+use crate::go::fmt;
 
 /// One clause of a format string.
 pub enum Clause {
@@ -171,10 +172,10 @@ fn map_text(map: &Map<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
 /// Formats a value inside a list or map, in CEL's notation.
 fn quoted(val: &Val<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     Ok(match val {
-        Val::Text(text) => format!("{:?}", &**text),
-        Val::Bytes(_) => format!("b{:?}", plain(val, fuel)?),
+        Val::Text(text) => fmt::quote(text),
+        Val::Bytes(_) => format!("b{}", fmt::quote(&plain(val, fuel)?)),
         Val::Double(d) if d.is_finite() => format!("{d:.6}"),
-        Val::Double(d) => format!("{:?}", go_double(*d)),
+        Val::Double(d) => fmt::quote(&fmt::float(*d)),
         Val::Timestamp(_) => format!("timestamp({:?})", plain(val, fuel)?),
         Val::Duration(_) => format!("duration({:?})", plain(val, fuel)?),
         other => plain(other, fuel)?,

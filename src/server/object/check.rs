@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::go::fmt;
 use crate::go::regexp::Pattern;
 use crate::go::strfmt::Format;
 use crate::model::number::NumberDomain;
@@ -147,7 +148,7 @@ pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>,
                 if !valid {
                     out.fail(|| {
                         let format = node.shape().format.as_deref().unwrap_or_default();
-                        let detail = format!("{} in body must be of type {format}: {text:?}", name(trail));
+                        let detail = format!("{} in body must be of type {format}: {}", name(trail), fmt::quote(text));
                         error(trail, FieldErrorKind::Format, FieldErrorType::TypeInvalid, Some(value), &detail)
                     });
                 }
@@ -291,7 +292,7 @@ fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &m
         own
     };
     let whole = |kind, words: String| {
-        let detail = format!("{:?} {words}", name(trail));
+        let detail = format!("{} {words}", fmt::quote(&name(trail)));
         FieldError::new(trail.path(), Naming::None, kind, FieldErrorType::Invalid, Some(&Value::from("")), &detail)
     };
     let mut best: Option<Findings> = None;

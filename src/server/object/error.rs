@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::path::{ObjectPath, Trail};
+use crate::go::fmt;
 use crate::input::shorten;
 
 /// Longer values are shortened in messages.
@@ -165,7 +166,7 @@ impl FieldError {
         let field = if field.is_empty() { "<nil>".to_owned() } else { field };
         let shows =
             !matches!(reason, FieldErrorType::Required | FieldErrorType::Forbidden | FieldErrorType::TooMany | FieldErrorType::TooLong);
-        let value = value.filter(|_| shows).map(Value::to_string);
+        let value = value.filter(|_| shows).map(fmt::value);
         let message = |limit: usize| {
             let value = value.as_ref().map(|value| format!(": {}", shorten(value, limit))).unwrap_or_default();
             let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
