@@ -173,7 +173,7 @@ fn impossible<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &S
             Broken::MultipleOf => K::MultipleOf,
             Broken::Minimum => K::Minimum,
             Broken::Maximum => K::Maximum,
-            Broken::Range => continue,
+            Broken::Factor | Broken::Range => continue,
         };
         let why = match schema.number(word) {
             Some(number) if number.fract() != 0.0 && ty == Some("integer") => {

@@ -1,18 +1,23 @@
 //! Finds the keywords of a domain that a number violates, with the server's messages.
 
+use crate::go::fmt;
+
 use super::{NumberDomain, NumberFormat, NumberKind, Value, below, go_int64, is_float_multiple, is_multiple};
 
 /// A keyword that a number violates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Broken {
     MultipleOf,
+    /// A factor that isn't positive: the server reads it as an integer where it compares integers, so `0.5` is 0.
+    Factor,
     Minimum,
     Maximum,
     /// The number, or the bound it is compared with, can't be represented in the node's type and format.
     Range,
 }
 
-/// A violated keyword, with the message that the server puts after the field's name; that of [`Broken::Range`] comes before it.
+/// A violated keyword, with the message that the server puts after the field's name. That of [`Broken::Range`] comes before it, and
+/// for [`Broken::Factor`] it is just the factor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberFailure {
     pub broken: Broken,
@@ -35,9 +40,12 @@ impl NumberDomain {
             let native = self.constraint(factor, "MultipleOf", &mut found);
             let (holds, shown) = match value {
                 Value::Int(int) if native => (is_multiple(int, go_int64(factor)), go_int64(factor).to_string()),
-                _ => (is_float_multiple(value.float(), factor), go_float(factor)),
+                _ => (is_float_multiple(value.float(), factor), fmt::float(factor)),
             };
-            if !holds {
+            let is_positive = if native && matches!(value, Value::Int(_)) { go_int64(factor) > 0 } else { factor > 0.0 };
+            if !is_positive {
+                found.push(NumberFailure { broken: Broken::Factor, words: shown });
+            } else if !holds {
                 found.push(NumberFailure { broken: Broken::MultipleOf, words: format!("should be a multiple of {shown}") });
             }
         }
@@ -46,7 +54,7 @@ impl NumberDomain {
             let strictly = self.exclusive_minimum;
             let (holds, shown) = match value {
                 Value::Int(int) if native => (below(go_int64(min), int, strictly), go_int64(min).to_string()),
-                _ => (below(min, value.float(), strictly), go_float(min)),
+                _ => (below(min, value.float(), strictly), fmt::float(min)),
             };
             if !holds {
                 let words = if strictly { "greater than" } else { "greater than or equal to" };
@@ -58,7 +66,7 @@ impl NumberDomain {
             let strictly = self.exclusive_maximum;
             let (holds, shown) = match value {
                 Value::Int(int) if native => (below(int, go_int64(max), strictly), go_int64(max).to_string()),
-                _ => (below(value.float(), max, strictly), go_float(max)),
+                _ => (below(value.float(), max, strictly), fmt::float(max)),
             };
             if !holds {
                 let words = if strictly { "less than" } else { "less than or equal to" };
@@ -99,22 +107,6 @@ impl NumberDomain {
     }
 }
 
-/// Formats a float like Go.
-fn go_float(float: f64) -> String {
-    let size = float.abs();
-    if size != 0.0 && !(1e-4..1e21).contains(&size) {
-        let text = format!("{float:e}");
-        return match text.split_once('e') {
-            Some((digits, exponent)) => match exponent.strip_prefix('-') {
-                Some(exponent) => format!("{digits}e-{exponent:0>2}"),
-                None => format!("{digits}e+{exponent:0>2}"),
-            },
-            None => text,
-        };
-    }
-    float.to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,13 +130,6 @@ mod tests {
                     }
                 }
             }
-        }
-    }
-
-    #[test]
-    fn floats_are_written_as_go_writes_them() {
-        for (float, text) in [(0.5, "0.5"), (2.0, "2"), (1e21, "1e+21"), (1.5e-7, "1.5e-07"), (0.0, "0"), (1e20, "100000000000000000000")] {
-            assert_eq!(go_float(float), text);
         }
     }
 }

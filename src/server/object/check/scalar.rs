@@ -21,12 +21,10 @@ pub(super) fn typed<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, ou
         out.passed += 1;
         return;
     }
+    // What the server leaves to the format check is compared with the format, even where the type is wrong as well.
+    let by_format = !matches!(kind, JsonKind::String | JsonKind::Array) && (node.has_format() || node.numbers().format.is_some());
     out.fail(|| match &node.shape().format {
-        Some(format) if types.is_empty() => wrong_type(trail, format, kind.format_name()),
-        // The server names a number of a known size like Go does.
-        Some(format) if reports_fraction_twice(value, node) && matches!(&**format, "int32" | "int64") => {
-            wrong_type(trail, format, "float64")
-        }
+        Some(format) if by_format => wrong_type(trail, format, kind.format_name()),
         _ => wrong_type(trail, &types.names(), kind.name()),
     });
 }
@@ -108,6 +106,7 @@ pub(super) fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, tr
             (FieldErrorKind::Minimum, Broken::Minimum, bounds.minimum.is_some()),
             (FieldErrorKind::Maximum, Broken::Maximum, bounds.maximum.is_some()),
             (FieldErrorKind::MultipleOf, Broken::MultipleOf, bounds.multiple_of.is_some()),
+            (FieldErrorKind::MultipleOf, Broken::Factor, bounds.multiple_of.is_some_and(|factor| factor < 1.0)),
         ] {
             if set {
                 out.saw(trail, kind, !failures.iter().any(|failure| failure.broken == broken));
@@ -117,16 +116,21 @@ pub(super) fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, tr
     for failure in failures {
         out.fail(|| {
             let (kind, naming) = match failure.broken {
-                Broken::MultipleOf => (FieldErrorKind::MultipleOf, Naming::Dotted),
+                Broken::MultipleOf | Broken::Factor => (FieldErrorKind::MultipleOf, Naming::Dotted),
                 Broken::Minimum => (FieldErrorKind::Minimum, Naming::Dotted),
                 Broken::Maximum => (FieldErrorKind::Maximum, Naming::Dotted),
                 Broken::Range => (FieldErrorKind::Range, Naming::None),
             };
             let detail = match failure.broken {
                 Broken::Range => format!("{} {}", failure.words, name(trail)),
+                Broken::Factor => format!("factor MultipleOf declared for {} must be positive: {}", name(trail), failure.words),
                 _ => format!("{} in body {}", name(trail), failure.words),
             };
-            let shown = if failure.broken == Broken::Range { &Value::from("") } else { value };
+            let shown = match failure.broken {
+                Broken::Range => &Value::from(""),
+                Broken::Factor => &serde_json::from_str(&failure.words).unwrap_or_default(),
+                _ => value,
+            };
             FieldError::new(trail.path(), naming, kind, FieldErrorType::Invalid, Some(shown), &detail)
         });
     }
