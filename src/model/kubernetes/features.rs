@@ -85,6 +85,7 @@ table! {
     Server 31 StoredMessageExpressions    "rule-msgexpr-ip-stored"        "compiles an unchanged messageExpression as a stored one";
     Server 34 NameFormatsInDefaults       "default-short-name"            "checks defaults for the formats k8s-short-name and k8s-long-name";
     Server 35 UnchangedSelectableFields   "sel-nine-unchanged"            "tolerates more than eight selectable fields that are unchanged";
+    Server 36 StructuralExamples          "structural-example-in-pair"    "counts example and externalDocs where a schema may have nothing but a type";
 
     // Objects.
     Server 30 Ratcheting                  "ratchet-maxlength"             "tolerates invalid parts that an update doesn't change";

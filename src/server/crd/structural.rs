@@ -132,7 +132,8 @@ fn resource<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position:
 fn metadata_extras(schema: &Schema<'_>) -> Vec<Keyword> {
     use Keyword as K;
     let extra = |(word, entry): &(K, crate::input::yaml::Entry<'_>)| match word {
-        K::Type | K::Default | K::ExternalDocs | K::Example => false,
+        K::Type | K::Default => false,
+        K::ExternalDocs | K::Example => schema.kubernetes().has(Feature::StructuralExamples),
         K::Properties => entry.value.entries().any(|property| !matches!(property.name(), "name" | "generateName")),
         _ => !is_zero(*word, schema),
     };
@@ -159,8 +160,17 @@ pub(crate) fn has_int_or_string_pair(schema: &Schema<'_>) -> bool {
 }
 
 fn says_only_type(clause: &Schema<'_>, ty: &str) -> bool {
-    clause.ty() == Some(ty)
-        && clause.words().all(|(word, _)| matches!(word, Keyword::Type | Keyword::ExternalDocs | Keyword::Example) || is_zero(word, clause))
+    use Keyword as K;
+    let is_ignored = |word, value: &Node<'_>| match word {
+        K::Type => true,
+        K::ExternalDocs | K::Example => !clause.kubernetes().has(Feature::StructuralExamples),
+        K::Properties => false,
+        K::Items => !value.is_map(),
+        K::AdditionalProperties => value.as_bool() == Some(false) && clause.kubernetes().has(Feature::ClosedClauses),
+        K::Definitions | K::PatternProperties => value.is_empty(),
+        _ => is_zero(word, clause),
+    };
+    clause.ty() == Some(ty) && clause.words().all(|(word, entry)| is_ignored(word, &entry.value))
 }
 
 /// Checks a node inside `allOf`, `anyOf`, `oneOf` or `not`, which may only constrain values. Returns whether it failed.

@@ -53,6 +53,16 @@ fn structure_near_misses() {
     field("{type: string, anyOf: [{type: string}, {type: integer}]}", &["structure/forbidden", "structure/forbidden"]);
     field("{x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string, description: ''}]}", &[]);
     field("{x-kubernetes-int-or-string: true, anyOf: [{type: integer, format: int32}, {type: string}]}", &["structure/forbidden"; 2]);
+    for (nothing, expected) in [
+        ("items: []", &[][..]),
+        ("additionalProperties: false", &[]),
+        ("definitions: {}", &[]),
+        ("properties: {}", &["structure/forbidden"; 2]),
+        ("example: 1", &["structure/forbidden"; 2]),
+        ("externalDocs: {}", &["structure/forbidden"; 2]),
+    ] {
+        field(&format!("{{x-kubernetes-int-or-string: true, anyOf: [{{type: integer, {nothing}}}, {{type: string}}]}}"), expected);
+    }
     field("{x-kubernetes-int-or-string: true, allOf: [{anyOf: [{type: integer}, {type: string}], pattern: x}]}", &[]);
     field(
         "{x-kubernetes-int-or-string: true, allOf: [{pattern: x}, {anyOf: [{type: integer}, {type: string}]}]}",
