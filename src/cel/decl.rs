@@ -206,6 +206,16 @@ impl Decl {
         Decl::new(kind, false, 0, 0, true)
     }
 
+    /// Whether some object in it has a field that may be null.
+    pub fn has_nullable_field(&self) -> bool {
+        match &self.kind {
+            DeclKind::Object(object) => object.fields.values().any(|field| field.nullable || field.has_nullable_field()),
+            DeclKind::List { item, .. } => item.has_nullable_field(),
+            DeclKind::Map { value } => value.has_nullable_field(),
+            _ => false,
+        }
+    }
+
     fn part(fields: BTreeMap<String, Arc<Decl>>, nullable: bool) -> Decl {
         Decl::new(DeclKind::Object(ObjectDecl { fields }), nullable, 0, 0, true)
     }

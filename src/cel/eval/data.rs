@@ -11,6 +11,7 @@ use crate::cel::name;
 use crate::go::base64::{self, Base64Alphabet};
 use crate::go::duration::Duration;
 use crate::go::time::Timestamp;
+use crate::model::kubernetes::Feature;
 use crate::model::schema::shape::ListType;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
@@ -43,6 +44,17 @@ pub fn read<'a>(json: &'a Json, decl: &'a Decl) -> Evaluated<'a> {
         (DeclKind::Map { .. } | DeclKind::Object(_), Json::Object(map)) => Ok(Val::Map(Map::Json(map, decl))),
         (DeclKind::Unknown, json) => Ok(Val::Unknown(json)),
         (kind, _) => wrong(&format!("{kind:?}").to_lowercase()),
+    }
+}
+
+/// The value that an optional variable holds. cel-go unwraps it to plain data, which then has no schema: its fields are read by their
+/// raw names, nulls are present, and texts with a format are just texts.
+pub fn without_schema(val: Val<'_>) -> Val<'_> {
+    match val {
+        Val::Map(Map::Json(map, _)) => json::map_to_val(map),
+        Val::List(ListValue::Json(items, _)) => json::list_to_val(items),
+        Val::Unknown(json) => json::to_val(json),
+        other => other,
     }
 }
 
@@ -205,10 +217,14 @@ impl<'a> Map<'a> {
                 None => Ok(false),
             }),
             Map::Json(map, decl) => all(map.iter(), |(key, json)| {
-                let Some(field) = value_decl(decl, key) else { return same_unknown(json, other, key) };
-                match other.find_text(key)? {
-                    Some(theirs) => read(json, field)?.equals(&theirs, fuel),
-                    None => Ok(false),
+                if value_decl(decl, key).is_none() {
+                    return same_unknown(json, other, key);
+                }
+                match (self.find_text(key)?, other.find_text(key)?) {
+                    (Some(mine), Some(theirs)) => mine.equals(&theirs, fuel),
+                    // Neither object shows the field, because it is null.
+                    (None, None) => Ok(fuel.environment.has(Feature::NullFieldsEqual)),
+                    _ => Ok(false),
                 }
             }),
         }
@@ -258,6 +274,7 @@ impl<'a> Val<'a> {
             (Val::Semver(a), Val::Semver(b)) => Ok(a.cmp_precedence(b).is_eq()),
             (Val::Format(a), Val::Format(b)) => Ok(a == b),
             (Val::Unknown(a), Val::Unknown(b)) => Ok(a == b),
+            (Val::Unknown(a), b) => json::to_val(a).same_raw(b, fuel),
             (a, b) => Ok(compare_numbers(a, b).is_some_and(|o| o == Some(std::cmp::Ordering::Equal))),
         }
     }

@@ -17,12 +17,18 @@ pub fn to_val(json: &Json) -> Val<'_> {
             None => Val::Double(number.as_f64().unwrap_or_default()),
         },
         Json::String(text) => Val::text(text),
-        Json::Array(items) => Val::list(items.iter().map(to_val).collect()),
-        Json::Object(map) => {
-            let entries = map.iter().map(|(key, value)| (Key::Text(key.clone()), to_val(value)));
-            Val::Map(Map::Made(Rc::new(entries.collect())))
-        }
+        Json::Array(items) => list_to_val(items),
+        Json::Object(map) => map_to_val(map),
     }
+}
+
+pub fn list_to_val(items: &[Json]) -> Val<'_> {
+    Val::list(items.iter().map(to_val).collect())
+}
+
+pub fn map_to_val(map: &serde_json::Map<String, Json>) -> Val<'_> {
+    let entries = map.iter().map(|(key, value)| (Key::Text(key.clone()), to_val(value)));
+    Val::Map(Map::Made(Rc::new(entries.collect())))
 }
 
 /// The JSON of a value. Parts of a value can be shared, so writing them out may take much longer than computing them.

@@ -52,7 +52,7 @@ impl<'a> Machine<'a> {
         known: &'a HashMap<String, Pattern>,
         variables: Vec<(&'a str, Evaluated<'a>)>,
     ) -> Self {
-        Machine { checked, environment, scope: variables, fuel: Fuel::full(), known, made: HashMap::new(), mismatch: None }
+        Machine { checked, environment, scope: variables, fuel: Fuel::full(environment), known, made: HashMap::new(), mismatch: None }
     }
 
     pub fn run(&mut self) -> Evaluated<'a> {

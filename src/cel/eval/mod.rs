@@ -26,6 +26,7 @@ use super::ast::{Expr, ExprKind, Literal};
 use super::check::{CheckedExpr, CompileError, Purpose, check};
 use super::decl::Decl;
 use super::need::Need;
+use super::types::CelType;
 use crate::go::bounded_cache::BoundedCache;
 use crate::go::regexp::Pattern;
 use crate::model::kubernetes::{Environment, Feature, QueriedFeatures};
@@ -61,9 +62,12 @@ impl EvalError {
     }
 }
 
-/// The remaining work for one evaluation.
+/// The remaining work for one evaluation, in the environment of the server that does it.
 #[derive(Debug)]
-pub struct Fuel(usize);
+pub struct Fuel {
+    steps: usize,
+    environment: Environment,
+}
 
 /// The maximum number of steps. The server stops at a cost of one million, which is of the same order.
 const MAX_STEPS: usize = 1_000_000;
@@ -71,18 +75,18 @@ const MAX_STEPS: usize = 1_000_000;
 const STEP_BYTES: usize = 64;
 
 impl Fuel {
-    fn full() -> Self {
-        Fuel(MAX_STEPS)
+    fn full(environment: Environment) -> Self {
+        Fuel { steps: MAX_STEPS, environment }
     }
 
     /// Steps that were taken.
     fn burnt(&self) -> usize {
-        MAX_STEPS - self.0
+        MAX_STEPS - self.steps
     }
 
     /// Counts one step, and more for work on `bytes` of text.
     fn burn(&mut self, bytes: usize) -> Result<(), EvalError> {
-        self.0 = self.0.checked_sub(1 + bytes / STEP_BYTES).ok_or(EvalError::Limit)?;
+        self.steps = self.steps.checked_sub(1 + bytes / STEP_BYTES).ok_or(EvalError::Limit)?;
         Ok(())
     }
 }
@@ -165,9 +169,22 @@ impl Program {
         };
         match feature {
             Feature::SubnetsContained => calls(&["cidr_contains_cidr_string", "cidr_contains_cidr"]),
+            Feature::NullFieldsEqual => self.decl.has_nullable_field() && self.compares_structures(),
             Feature::QuantitiesCopied => calls(&["quantity_add", "quantity_add_int", "quantity_sub", "quantity_sub_int"]),
             _ => false,
         }
+    }
+
+    /// Whether it compares objects, or lists or maps that may have objects in them.
+    fn compares_structures(&self) -> bool {
+        let is_structure = |e: &Expr| {
+            let ty = self.checked.type_of(e);
+            matches!(ty, CelType::Dyn | CelType::Struct(_) | CelType::List(_) | CelType::Map(..) | CelType::Optional(_))
+        };
+        self.checked.expr.descendants().into_iter().any(|e| match &e.kind {
+            ExprKind::Call(call) => matches!(&*call.function, "_==_" | "_!=_" | "@in") && call.args.iter().all(is_structure),
+            _ => false,
+        })
     }
 
     /// Whether it needs the old object: such a rule only runs on updates, unless `oldSelf` is optional.
@@ -207,7 +224,7 @@ impl Program {
         let this = data::read(value, &self.decl);
         let old = old.filter(|old| !old.is_null()).map(|old| data::read(old, &self.decl));
         let old = match (old, self.optional_old_self) {
-            (Some(old), true) => old.map(Val::some),
+            (Some(old), true) => old.map(|old| Val::some(data::without_schema(old))),
             (None, true) => Ok(Val::Optional(None)),
             (Some(old), false) => old,
             (None, false) => Err(EvalError::failed("no such attribute: oldSelf")),

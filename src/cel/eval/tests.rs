@@ -273,6 +273,29 @@ fn transitions_and_messages() {
     assert_eq!(message.message(&json!("x"), None), Ok("got x".into()));
 }
 
+/// cel-go unwraps an optional variable to plain data: formats, field names and list types of the schema don't apply to it.
+#[test]
+fn an_optional_old_value_has_no_schema() {
+    let decl = decl(&json!({"type": "object", "properties": {
+        "s": {"type": "string"}, "d": {"type": "string", "format": "duration"}, "n": {"type": "string", "nullable": true},
+        "a.b": {"type": "string"}, "free": {"x-kubernetes-preserve-unknown-fields": true},
+        "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
+    }}));
+    let holds = |text: &str, new: Value, old: Value| {
+        let program = Program::compile(text, Purpose::Rule, &decl, true, Environment::default()).expect("compiles");
+        program.holds(&new, Some(&old))
+    };
+    let same = |text: &str, value: Value| holds(text, value.clone(), value);
+    assert_eq!(same("oldSelf.value() == self && self == oldSelf.value()", json!({"s": "a"})), Ok(true));
+    assert_eq!(same("oldSelf.value().d == self.d", json!({"d": "1h"})), Ok(false));
+    assert_eq!(same("has(oldSelf.value().n) && !has(self.n)", json!({"n": null})), Ok(true));
+    assert_eq!(same("has(self.a__dot__b) && !has(oldSelf.value().a__dot__b)", json!({"a.b": "x"})), Ok(true));
+    assert_eq!(holds("oldSelf.value() == self", json!({"set": ["a", "b"]}), json!({"set": ["b", "a"]})), Ok(false));
+    assert_eq!(holds("self == oldSelf.value()", json!({"set": ["a", "b"]}), json!({"set": ["b", "a"]})), Ok(true));
+    assert_eq!(same("self == oldSelf.value()", json!({"free": {"x": [1]}})), Ok(true));
+    assert_eq!(same("oldSelf.value() == self", json!({"free": {"x": [1]}})), Ok(false));
+}
+
 /// Formats as the server validates them: (format, valid, invalid).
 #[test]
 fn named_formats() {

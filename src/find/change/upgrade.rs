@@ -29,6 +29,8 @@ use crate::server::object::{Scale, enforced_format};
 use super::evidence::{FactDraft, ResourceNames, SearchPool, attach};
 use super::value_text::cut;
 
+/// Features that change the value of a rule which compiles with and without them.
+const EVALUATED: [Feature; 3] = [Feature::SubnetsContained, Feature::NullFieldsEqual, Feature::QuantitiesCopied];
 /// How many characters of a rule a message shows.
 const RULE: usize = 80;
 /// For how many fields of a format an object is searched for.
@@ -211,9 +213,7 @@ impl UpgradeWalk<'_, '_> {
             let (effect, state) = match (&before, &after) {
                 (Ok(_), Err(error)) => (Effect::Narrowed, format!("doesn't compile on {}: {error}", self.to)),
                 (Err(_), Ok(_)) => (Effect::Widened, format!("compiles since {}", self.to)),
-                (Ok(program), Ok(_))
-                    if [Feature::SubnetsContained, Feature::QuantitiesCopied].into_iter().any(|feature| differs(program, feature)) =>
-                {
+                (Ok(program), Ok(_)) if EVALUATED.into_iter().any(|feature| differs(program, feature)) => {
                     (Effect::Undecided, format!("is evaluated differently on {}", self.to))
                 }
                 _ => continue,

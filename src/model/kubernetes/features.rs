@@ -90,6 +90,7 @@ table! {
     // Objects.
     Server 30 Ratcheting                  "ratchet-maxlength"             "tolerates invalid parts that an update doesn't change";
     Server 33 StatusRatcheting            "ratchet-status-maxlength"      "tolerates them in writes to /status";
+    Server 34 NullFieldsEqual             "cel-eq-null-field-good"        "finds objects equal whose nullable fields are both null";
     Server 35 NameFormats                 "fmt-s-k8s-short-name-bad"      "enforces the formats k8s-short-name and k8s-long-name";
     Server 36 NumberFormats               "fmt-int32-over"                "enforces the ranges of the formats int32 and float";
 
