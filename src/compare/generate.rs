@@ -68,7 +68,11 @@ pub(super) struct BodyMaker<'s> {
 
 impl<'s> BodyMaker<'s> {
     pub(super) fn new(root: &'s Shape, preference: Preference, budget: &Budget) -> Self {
-        BodyMaker { solver: Solver::new(preference, budget).with_roots(&[root]), goal: Goal::of(root, true) }
+        BodyMaker::with(Solver::new(preference, budget), root)
+    }
+
+    pub(super) fn with(solver: Solver<'s>, root: &'s Shape) -> Self {
+        BodyMaker { solver: solver.with_roots(&[root]), goal: Goal::of(root, true) }
     }
 
     pub(super) fn make(&mut self, pin: Option<Pin<'s>>) -> Option<Value> {

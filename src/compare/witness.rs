@@ -21,7 +21,7 @@ use crate::server::object::Compiled;
 
 use super::condition::restore;
 use super::generate::BodyMaker;
-use super::solver::{Difference, Formula, Goal, Pin, PinTarget, Preference, ReadBy, SideView, Solver, Term, TermLiteral};
+use super::solver::{Difference, Formula, Goal, Pin, PinTarget, Preference, ReadBy, SharedRules, SideView, Solver, Term, TermLiteral};
 use super::{Budget, MAX_RULE, Sample};
 use verdict::{concerns, verdict};
 
@@ -80,8 +80,9 @@ const MAX_BUILT: u64 = 128;
 pub struct Witnesses<'s> {
     old: &'s Shape,
     new: &'s Shape,
-    before: Compiled,
-    after: Compiled,
+    before: Rc<Compiled>,
+    after: Rc<Compiled>,
+    rules: Rc<SharedRules<'s>>,
     /// apiVersion, kind and metadata: several, if rules of the root depend on the name.
     heads: Vec<Value>,
     budget: Budget,
@@ -94,25 +95,42 @@ pub struct Witnesses<'s> {
 impl<'s> Witnesses<'s> {
     /// `api_version` and `kind` are those of the objects.
     pub fn new(old: &'s Shape, new: &'s Shape, api_version: &str, kind: &str, budget: &Budget) -> Self {
-        let plain = resource_name(old, budget).unwrap_or_else(|| "example".to_owned());
-        let names = std::iter::once(plain).chain(names_in_rules([old, new]));
-        let heads = names.map(|name| json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}})).collect();
         Witnesses {
             old,
             new,
-            before: Compiled::new(old),
-            after: Compiled::new(new),
-            heads,
+            before: Rc::new(Compiled::new(old)),
+            after: Rc::new(Compiled::new(new)),
+            rules: SharedRules::of([old, new]),
+            heads: heads([old, new], api_version, kind, budget),
             budget: budget.clone(),
             tries: Cell::new(MAX_TRIES_TOGETHER),
             check_steps: Cell::new(MAX_CHECK_STEPS),
         }
     }
 
+    /// Shows the differences from the new to the old schema.
+    pub fn reversed(&self, api_version: &str, kind: &str, budget: &Budget) -> Self {
+        Witnesses {
+            old: self.new,
+            new: self.old,
+            before: Rc::clone(&self.after),
+            after: Rc::clone(&self.before),
+            rules: Rc::clone(&self.rules),
+            heads: heads([self.new, self.old], api_version, kind, budget),
+            budget: budget.clone(),
+            tries: Cell::new(MAX_TRIES_TOGETHER),
+            check_steps: Cell::new(MAX_CHECK_STEPS),
+        }
+    }
+
+    fn solver(&self, preference: Preference) -> Solver<'s> {
+        Solver::new(preference, &self.budget).sharing(&self.rules)
+    }
+
     /// A list with a duplicate item, for the old list at a path.
     pub fn twice(&self, path: &FieldPath) -> Option<Value> {
         let items = self.old.at(path.steps())?.items.as_deref()?;
-        match Solver::new(Preference::Small, &self.budget).solve(&Goal::of(items, false)) {
+        match self.solver(Preference::Small).solve(&Goal::of(items, false)) {
             Search::Found(item) => Some(json!([item, item])),
             _ => None,
         }
@@ -151,13 +169,13 @@ impl<'s> Witnesses<'s> {
     /// Whether the old schema accepts no object that has anything at the path.
     pub fn is_unreachable(&self, path: &FieldPath) -> bool {
         let pin = Pin { steps: path.steps(), target: PinTarget::Sent };
-        let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
+        let mut solver = self.solver(Preference::Small).with_roots(&[self.old]);
         !path.steps().is_empty() && solver.solve(&self.goal(&[], Difference::None, Some(pin))) == Search::Impossible
     }
 
     /// Whether some object is known that the old schema accepts.
     pub fn is_inhabited(&self) -> bool {
-        let made = BodyMaker::new(self.old, Preference::Small, &self.budget).make(None);
+        let made = BodyMaker::with(self.solver(Preference::Small), self.old).make(None);
         made.is_some_and(|body| self.before.request(body).accepted()) || self.guesses_accepted()
     }
 
@@ -180,7 +198,7 @@ impl<'s> Witnesses<'s> {
     pub fn show_undeclared(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         UNDECLARED.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok()).find_map(|value| {
             let pin = Pin { steps: path.steps(), target: PinTarget::Value(&value) };
-            let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
+            let mut solver = self.solver(Preference::Small).with_roots(&[self.old]);
             let body = solver.solve(&self.goal(&[], Difference::None, Some(pin))).found()?;
             self.confirm(&body, path, cause)
         })
@@ -189,7 +207,7 @@ impl<'s> Witnesses<'s> {
     /// An object with a key at the path that neither schema declares.
     pub fn show_undeclared_key(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         let pin = (!path.steps().is_empty()).then_some(Pin { steps: path.steps(), target: PinTarget::Sent });
-        let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
+        let mut solver = self.solver(Preference::Small).with_roots(&[self.old]);
         let body = solver.solve(&self.goal(&[], Difference::None, pin)).found()?;
         UNDECLARED.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok()).find_map(|value| {
             let mut body = body.clone();
@@ -200,7 +218,7 @@ impl<'s> Witnesses<'s> {
 
     /// An embedded resource with every possible key, including its metadata, whether or not the schema declares it.
     pub fn show_all_keys(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
-        let mut solver = Solver::new(Preference::Full, &self.budget).with_roots(&[self.old]);
+        let mut solver = self.solver(Preference::Full).with_roots(&[self.old]);
         let pin = Pin { steps: path.steps(), target: PinTarget::Sent };
         let mut body = solver.solve(&self.goal(&[], Difference::None, Some(pin))).found()?;
         first_at(&mut body, path.steps())?.as_object_mut()?.entry("metadata").or_insert_with(|| json!({"name": "a"}));
@@ -220,7 +238,7 @@ impl<'s> Witnesses<'s> {
     /// An object with any of several values at the path of some metadata.
     fn with_metadata(&self, at: &FieldPath, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         let goal = self.goal(&[], Difference::None, Some(Pin { steps: at.steps(), target: PinTarget::Sent }));
-        let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
+        let mut solver = self.solver(Preference::Small).with_roots(&[self.old]);
         let body = solver.solve(&goal).found()?;
         OBJECT_META.iter().find_map(|text| {
             let mut body = body.clone();
@@ -230,7 +248,7 @@ impl<'s> Witnesses<'s> {
     }
 
     fn search<'p>(&'p self, path: &'p FieldPath, target: PinTarget<'p>, cause: Cause<'_>) -> Search<Witness> {
-        let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old, self.new]);
+        let mut solver = self.solver(Preference::Small).with_roots(&[self.old, self.new]);
         let steps: &[PathStep] = path.steps();
         let pin = (!steps.is_empty()).then_some(Pin { steps, target });
         let goal = |accepted: Option<bool>, difference: Difference| self.goal(&[(self.new, accepted)], difference, pin);
@@ -285,7 +303,13 @@ impl<'s> Witnesses<'s> {
             return None;
         }
         let lenient = self.lenient(path, cause)?;
-        let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old, &lenient, self.new]);
+        let mut solver = self.solver(Preference::Small).with_roots(&[self.old, &lenient, self.new]);
+        if matches!(cause, Cause::Rule(_) | Cause::Here(Aspect::Pattern)) {
+            // They differ only at the end of the path.
+            let above = (0..path.steps().len()).filter_map(|length| path.steps().get(..length));
+            let copies = above.filter_map(|steps| Some((lenient.at(steps)?, self.new.at(steps)?)));
+            copies.for_each(|(copy, of)| solver.rules.copy(copy, of));
+        }
         let others = [(&lenient, Some(true)), (self.new, Some(false))];
         // A value found by comparing is already refused, though maybe for another reason.
         let found = value.map(|pin| self.goal(&others[..1], Difference::None, Some(pin)));
@@ -346,6 +370,13 @@ impl<'s> Witnesses<'s> {
             Some(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because })
         })
     }
+}
+
+/// The heads of objects that the first schema accepts.
+fn heads(roots: [&Shape; 2], api_version: &str, kind: &str, budget: &Budget) -> Vec<Value> {
+    let plain = resource_name(roots[0], budget).unwrap_or_else(|| "example".to_owned());
+    let names = std::iter::once(plain).chain(names_in_rules(roots));
+    names.map(|name| json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}})).collect()
 }
 
 /// A whole object from its head and a body.

@@ -19,7 +19,7 @@ type Verdict = Option<bool>;
 pub(crate) struct Evaluator<'j, 's> {
     /// Nodes that are compared without their children.
     pub(crate) pair: Option<Pair<'s>>,
-    pub(crate) rules: &'j RuleCache,
+    pub(crate) rules: &'j RuleCache<'s>,
 }
 
 impl<'s> Evaluator<'_, 's> {

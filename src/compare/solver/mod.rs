@@ -42,7 +42,7 @@ pub(crate) use evaluate::Evaluator;
 pub(crate) use formula::Formula;
 use read::{Effect, SentKey};
 pub(crate) use read::{Pair, ReadBy, Reader, completed, stored};
-pub(crate) use rule_cache::RuleCache;
+pub(crate) use rule_cache::{RuleCache, SharedRules};
 
 pub(crate) use goal::{Difference, Goal, Pin, PinTarget, Preference, SideView, Term, TermLiteral};
 use goal::{candidates, has_pin, is_impossible};
@@ -55,7 +55,7 @@ const MAX_STEPS: u32 = 60_000;
 const MAX_DEPTH: u32 = 64;
 
 pub(crate) struct Solver<'s> {
-    pub(crate) rules: RuleCache,
+    pub(crate) rules: RuleCache<'s>,
     same: Same,
     cache: GoalCache,
     /// The budget of the comparison that this search belongs to.
@@ -94,6 +94,12 @@ impl<'s> Solver<'s> {
     /// Marks shapes as roots of resources.
     pub(crate) fn with_roots(mut self, roots: &[&Shape]) -> Self {
         self.rules.roots.extend(roots.iter().map(|shape| std::ptr::from_ref(*shape).addr()));
+        self
+    }
+
+    /// Uses, and adds to, what other searches know about the rules of the same schemas.
+    pub(crate) fn sharing(mut self, rules: &Rc<SharedRules<'s>>) -> Self {
+        self.rules.share(rules);
         self
     }
 

@@ -86,7 +86,7 @@ pub(crate) struct Unsatisfiable;
 pub(crate) struct Parts<'p, 's> {
     /// Nodes that are compared without their children.
     pub(crate) pair: Option<Pair<'s>>,
-    pub(crate) rules: &'p RuleCache,
+    pub(crate) rules: &'p RuleCache<'s>,
 }
 
 impl<'s> Parts<'_, 's> {

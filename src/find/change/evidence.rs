@@ -138,7 +138,11 @@ impl SearchPool {
 
 impl ResourceNames<'_> {
     pub(super) fn witnesses<'s>(&self, old: &'s Shape, new: &'s Shape, budget: &Budget) -> Witnesses<'s> {
-        Witnesses::new(old, new, &format!("{}/{}", self.group, self.version), self.kind, budget)
+        Witnesses::new(old, new, &self.api_version(), self.kind, budget)
+    }
+
+    fn api_version(&self) -> String {
+        format!("{}/{}", self.group, self.version)
     }
 }
 
@@ -175,7 +179,7 @@ pub(super) fn attach(
     let mut left = all;
     // A keyword that became a rule, or a rule that moved, accepts no more than before; only an object can distinguish accepting
     // more values from a rewrite.
-    let reversed = LazyCell::new(|| resource.witnesses(&after, &before, &Budget::shared()));
+    let reversed = LazyCell::new(|| witnesses.reversed(&resource.api_version(), resource.kind, &Budget::shared()));
     let may_be_reversed = REVERSED.min(left / FULL_PRICE);
     let (mut left_reversed, reversed_inhabited) = (may_be_reversed, LazyCell::new(|| reversed.is_inhabited()));
     let facts: Vec<Fact> = drafts
