@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use memchr::memmem;
+
 use crate::cli::arguments;
 use crate::cli::config::{self, Config};
 use crate::input::yaml::{Node, YamlBudget};
@@ -223,7 +225,10 @@ impl Read {
 
     /// Notes which CRD templates were read without Helm.
     pub fn note_templates(&self, streams: &mut Streams<'_>) {
-        let is_template = |file: &&File| names_a_crd(&file.text) && file.text.lines().any(|line| line.trim_start().starts_with("{{"));
+        let starts_with_expression = |line: &str| line.trim_start().starts_with("{{");
+        let is_template = |file: &&File| {
+            memmem::find(file.text.as_bytes(), b"{{").is_some() && names_a_crd(&file.text) && file.text.lines().any(starts_with_expression)
+        };
         if self.loaded.notes.iter().any(|note| matches!(note, Note::LeftOutByValues { .. })) {
             return;
         }

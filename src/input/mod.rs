@@ -52,6 +52,8 @@ mod tests;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use memchr::memmem;
+
 pub use against::{Against, AgainstError, against, same_paths};
 use argument::shown_revision;
 pub use argument::{Input, InputError, InputKind};
@@ -264,7 +266,7 @@ pub fn is_manifest(name: &str) -> bool {
 
 /// Whether a text contains a Helm expression such as `{{ .Release.Name }}`.
 pub fn has_template_expression(text: &str) -> bool {
-    text.split_once("{{").is_some_and(|(_, rest)| rest.contains("}}"))
+    memmem::find(text.as_bytes(), b"{{").is_some_and(|at| memmem::find(&text.as_bytes()[at..], b"}}").is_some())
 }
 
 /// Formats a path for messages: with `/`, without a leading `./`, and lossily if it isn't UTF-8.
