@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::archive::{self, HEAD_BYTES, Packed, Unpacked};
-use super::decode::{Encoding, decode};
+use super::decode::{Decoded, Encoding, decode};
 use super::directory::{FoundFile, contents};
 use super::git::{Blob, Blobs, GitError, SelectedBlob, Snapshot};
 use super::kubectl::{self, Cluster, CrdPage};
 use super::limits::{LimitReached, Limits, LoadBudget, SKIPPED_NAMED};
 use super::read::{bounded, check, io_problem, read};
+use super::text::SharedTexts;
 use super::{File, Input, Loaded, Note, Origin, Problem, STDIN, SkippedInput, Why, shown};
 
 /// The files to read, and the notes and problems so far.
@@ -318,12 +319,13 @@ impl<'l> LoadQueue<'l> {
         (files, problems)
     }
 
-    pub(super) fn finish(self) -> Loaded {
+    /// Reads the files. A text that is among the shared ones is not kept a second time.
+    pub(super) fn finish(self, texts: Option<&SharedTexts>) -> Loaded {
         let LoadQueue { limits, items, spent, mut problems, mut loaded, .. } = self;
         let read: Vec<_> = match items.len() {
             // A single file isn't worth starting threads.
-            0 | 1 => items.into_iter().map(|item| open(item, limits)).collect(),
-            _ => items.into_par_iter().map(|item| open(item, limits)).collect(),
+            0 | 1 => items.into_iter().map(|item| open(item, limits, texts)).collect(),
+            _ => items.into_par_iter().map(|item| open(item, limits, texts)).collect(),
         };
         for (order, outcome) in read {
             match outcome {
@@ -365,10 +367,16 @@ fn spent_problem((spent, name, left): (LimitReached, String, usize), limits: &Li
     }
 }
 
-fn open(item: Item, limits: &Limits) -> (usize, Result<(File, Encoding), Problem>) {
+fn open(item: Item, limits: &Limits, texts: Option<&SharedTexts>) -> (usize, Result<(File, Encoding), Problem>) {
     let Item { order, name, origin, content } = item;
     let file = bytes_of(content, &name, limits).and_then(|bytes| match decode(bytes) {
-        Ok(decoded) => Ok((File::new(name, decoded.text, origin), decoded.encoding)),
+        Ok(Decoded { text, encoding }) => {
+            let text = match texts {
+                Some(texts) => texts.share(text),
+                None => text,
+            };
+            Ok((File::new(name, text, origin), encoding))
+        }
         Err(malformed) => Err(Problem::Malformed { name, malformed }),
     });
     (order, file)

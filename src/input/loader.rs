@@ -11,6 +11,7 @@ use super::git::{Blobs, GitError, Repository, Snapshot};
 use super::kubectl::Cluster;
 use super::limits::EVERYTHING;
 use super::load_queue::LoadQueue;
+use super::text::SharedTexts;
 use super::{Input, InputKind, Limits, Loaded, Origin, Problem};
 
 /// Reads inputs relative to the current directory.
@@ -29,6 +30,8 @@ pub struct Loader {
     stdin_read: AtomicBool,
     /// `--render`
     renders: bool,
+    /// The texts of bundles.
+    texts: SharedTexts,
 }
 
 impl Loader {
@@ -40,6 +43,7 @@ impl Loader {
             repository: OnceLock::new(),
             stdin_read: AtomicBool::new(false),
             renders: false,
+            texts: SharedTexts::default(),
         }
     }
 
@@ -108,14 +112,14 @@ impl Loader {
 
     /// Like [`Loader::load`], for CRDs: charts and kustomizations may be rendered.
     pub fn load_bundle(&self, inputs: &[Input]) -> Loaded {
-        let mut loaded = self.enqueue(inputs, std::io::stdin(), self.renders).finish();
+        let mut loaded = self.enqueue(inputs, std::io::stdin(), self.renders).finish(Some(&self.texts));
         self.render_templates(inputs, &mut loaded);
         loaded
     }
 
     /// Like [`Loader::load`], with another stream for `-`.
     pub fn load_with(&self, inputs: &[Input], stdin: impl Read) -> Loaded {
-        self.enqueue(inputs, stdin, false).finish()
+        self.enqueue(inputs, stdin, false).finish(None)
     }
 
     /// Reads the files of an input without decoding them, and the problems.

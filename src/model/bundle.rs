@@ -107,9 +107,9 @@ impl Documents {
         Self::of(files, parsed)
     }
 
-    /// Parses two sides. A file on both sides has one text and one tree, because most of a large bundle is unchanged.
-    pub fn parse_both(old: Vec<File>, mut new: Vec<File>, budget: &YamlBudget) -> (Self, Self) {
-        let copies = share_texts(&old, &mut new);
+    /// Parses two sides. Files that share their text have one tree, because most of a large bundle is unchanged.
+    pub fn parse_both(old: Vec<File>, new: Vec<File>, budget: &YamlBudget) -> (Self, Self) {
+        let copies = shared_files(&old, &new);
         let own = |(file, copy): (&File, &Option<usize>)| if copy.is_some() { Vec::new() } else { documents_of(file, budget) };
         let (first, second): (Vec<Vec<Document>>, Vec<Vec<Document>>) = rayon::join(
             || old.par_iter().map(|file| documents_of(file, budget)).collect(),
@@ -177,16 +177,15 @@ impl Documents {
     }
 }
 
-/// Shares texts between equal files of both sides, and returns which old file each new one equals.
-fn share_texts(old: &[File], new: &mut [File]) -> Vec<Option<usize>> {
-    let known: HashMap<&str, usize, foldhash::fast::RandomState> =
-        old.iter().enumerate().map(|(index, file)| (&*file.text, index)).collect();
-    let mut share = |file: &mut File| {
-        let index = *known.get(&*file.text)?;
-        file.text = old.get(index)?.text.clone();
-        Some(index)
+/// Which old file each new one shares its text with.
+fn shared_files(old: &[File], new: &[File]) -> Vec<Option<usize>> {
+    let address = |file: &File| file.text.as_ptr().addr();
+    let known: HashMap<usize, usize> = old.iter().enumerate().map(|(index, file)| (address(file), index)).collect();
+    let same = |file: &File| {
+        let index = *known.get(&address(file))?;
+        old.get(index)?.text.is_shared_with(&file.text).then_some(index)
     };
-    new.iter_mut().map(&mut share).collect()
+    new.iter().map(same).collect()
 }
 
 /// The documents of a file; those from which other controllers generate CRDs are replaced with these CRDs.
@@ -255,15 +254,17 @@ const _: fn() = || {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::Text;
 
-    fn file(name: &str, text: &str) -> File {
-        File::new(name, text, Origin::Stdin)
+    fn file(name: &str, text: &Text) -> File {
+        File::new(name, text.clone(), Origin::Stdin)
     }
 
     #[test]
     fn files_on_both_sides_are_parsed_once() {
-        let old = || vec![file("a.yaml", "a: 1\n---\nb: 2\n"), file("b.yaml", "c: [\n")];
-        let new = || vec![file("moved.yaml", "c: [\n"), file("a.yaml", "a: 1\n---\nb: 2\n"), file("n.yaml", "n: 1\n")];
+        let (two, broken) = (Text::from("a: 1\n---\nb: 2\n"), Text::from("c: [\n"));
+        let old = || vec![file("a.yaml", &two), file("b.yaml", &broken)];
+        let new = || vec![file("moved.yaml", &broken), file("a.yaml", &two), file("n.yaml", &"n: 1\n".into())];
         let budget = YamlBudget::default();
         let (before, after) = Documents::parse_both(old(), new(), &budget);
         let said = |documents: &Documents| format!("{documents:?}");
@@ -272,7 +273,6 @@ mod tests {
         assert_eq!(said(&after), said(&Documents::parse(new(), &budget)));
         let tree = |documents: &Documents, index: usize| documents.documents[index].1.tree.clone().unwrap();
         assert!(std::sync::Arc::ptr_eq(&tree(&before, 1), &tree(&after, 2)));
-        assert!(std::ptr::eq(&*before.files[0].text, &*after.files[1].text));
         assert!(after.documents[0].1.tree.is_err(), "what can't be read can't be read twice");
     }
 }
