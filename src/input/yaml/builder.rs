@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 
 use crate::input::shorten;
 
 use super::events::Source;
-use super::node::{Arena, NodeId, Raw, Slot, SortedChildren, Span, TextRef, Tree, WIDE};
+use super::node::{Arena, MAX_LEN, NodeId, Raw, SortedChildren, Span, TextRef, Tree, WIDE};
 use super::scalar_type::{self, Typed};
 use super::{Error, ErrorKind, YamlBudget};
 
@@ -29,6 +30,9 @@ pub(super) struct Anchored {
 /// Trees with more nodes than this give their allocation to the next tree.
 const REUSE_FROM: usize = 1 << 12;
 
+/// Shorter texts aren't compared with others.
+const WORTH_SHARING: usize = 16;
+
 thread_local! {
     /// The allocation to reuse for the next tree.
     static SPARE_ARENA: Cell<Arena> = Cell::default();
@@ -38,6 +42,7 @@ impl Arena {
     fn cleared(mut self) -> Self {
         self.decoded.clear();
         self.slots.clear();
+        self.numbers.clear();
         self.items.clear();
         self.pairs.clear();
         self.wide.clear();
@@ -61,6 +66,8 @@ pub(super) struct Builder<'a> {
     root: Option<NodeId>,
     /// Whether `<<` occurred.
     pub merges: bool,
+    /// The first decoded text with each hash.
+    decoded: foldhash::HashMap<u64, TextRef>,
 }
 
 impl<'a> Builder<'a> {
@@ -74,12 +81,26 @@ impl<'a> Builder<'a> {
         arena.decoded.reserve(slice.len() / 2);
         let tree = Tree { text: text.clone(), arena, root: NodeId(0), ambiguous: Vec::new(), json, aliased: false };
         let (open, spare, anchors) = (Vec::new(), Vec::new(), HashMap::new());
-        Builder { slice, base, json, masked, budget, tree, open, spare, anchors, weight: 0, root: None, merges: false }
+        Builder {
+            slice,
+            base,
+            json,
+            masked,
+            budget,
+            tree,
+            open,
+            spare,
+            anchors,
+            weight: 0,
+            root: None,
+            merges: false,
+            decoded: Default::default(),
+        }
     }
 
     pub(super) fn finish(mut self) -> Option<Tree> {
         let root = self.root?;
-        if matches!(self.tree.arena.slots.get(root.0 as usize)?.raw, Raw::Null) && self.tree.arena.slots.len() == 1 {
+        if self.tree.arena.slots.len() == 1 && self.tree.node(root).is_null() {
             return None;
         }
         self.tree.root = root;
@@ -119,11 +140,28 @@ impl<'a> Builder<'a> {
         self.push(span, Raw::Source(TextRef { offset: at.start, len: at.end - at.start }))
     }
 
-    /// Adds a string that was appended to the decoded texts, starting at `start`.
+    /// Adds a string that was appended to the decoded texts, starting at `start`. Versions of a CRD repeat their descriptions, and
+    /// equal texts are kept once.
     pub(super) fn decoded_text(&mut self, start: usize, span: Span) -> Result<NodeId, Error> {
         let at = Span::new(start, self.tree.arena.decoded.len());
         self.check_length((at.end - at.start) as usize, span)?;
-        self.push(span, Raw::Decoded(TextRef { offset: at.start, len: at.end - at.start }))
+        let own = TextRef { offset: at.start, len: at.end - at.start };
+        let first = self.first_with_same_text(own);
+        if first.offset != own.offset {
+            self.tree.arena.decoded.truncate(start);
+        }
+        self.push(span, Raw::Decoded(first))
+    }
+
+    fn first_with_same_text(&mut self, own: TextRef) -> TextRef {
+        let decoded = &self.tree.arena.decoded;
+        let text = |at: TextRef| decoded.as_bytes().get(at.offset as usize..(at.offset + at.len) as usize);
+        if (own.len as usize) < WORTH_SHARING {
+            return own;
+        }
+        let hash = self.decoded.hasher().hash_one(text(own));
+        let first = *self.decoded.entry(hash).or_insert(own);
+        if text(first) == text(own) { first } else { own }
     }
 
     /// Returns the unused allocation for the next tree.
@@ -154,9 +192,7 @@ impl<'a> Builder<'a> {
     #[inline]
     pub(super) fn push(&mut self, span: Span, raw: Raw) -> Result<NodeId, Error> {
         self.weigh(1, span)?;
-        let id = self.next();
-        self.tree.arena.slots.push(Slot { span, raw });
-        Ok(id)
+        self.tree.arena.push(span, raw).ok_or(Error { kind: ErrorKind::Scalar(MAX_LEN as usize), span, related: None })
     }
 
     pub(super) fn weigh(&mut self, weight: usize, span: Span) -> Result<(), Error> {
@@ -292,4 +328,22 @@ impl<'a> Builder<'a> {
 fn line_number(before: &str) -> usize {
     let bytes = before.as_bytes();
     1 + bytes.iter().enumerate().filter(|&(at, &b)| b == b'\n' || (b == b'\r' && bytes.get(at + 1) != Some(&b'\n'))).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::input::yaml::{Node, YamlBudget, parse};
+
+    #[test]
+    fn equal_decoded_texts_are_kept_once() {
+        let block = |key: &str, text: &str| format!("{key}: |\n  {text}\n  of two lines\n");
+        let text = [block("a", "The first description"), block("b", "Another description"), block("c", "The first description")].concat();
+        let documents = parse(&text.into(), &YamlBudget::default());
+        let tree = documents[0].tree.as_ref().unwrap();
+        let value = |key: &str| tree.root().get(key).and_then(Node::as_str).unwrap();
+        assert_eq!(value("a"), "The first description\nof two lines\n");
+        assert_eq!(value("b"), "Another description\nof two lines\n");
+        assert!(std::ptr::eq(value("a"), value("c")));
+        assert_eq!(tree.arena.decoded.len(), value("a").len() + value("b").len());
+    }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::node::{Arena, NodeId, Raw, Slot, Span, TextRef, Tree};
+use super::node::{Arena, NodeId, Raw, Span, TextRef, Tree};
 
 /// A tree that grows from the nodes of another one.
 pub struct Graft {
@@ -31,9 +31,8 @@ impl Tree {
 
 impl Graft {
     fn push(&mut self, raw: Raw, span: Span) -> NodeId {
-        let id = NodeId(number(self.arena.slots.len()));
-        self.arena.slots.push(Slot { span, raw });
-        id
+        // Too long a text or list doesn't get here, because the tree that it is made from has shorter ones.
+        self.arena.push(span, raw).unwrap_or(NodeId(0))
     }
 
     pub fn text(&mut self, text: &str, at: Span) -> NodeId {
@@ -56,20 +55,12 @@ impl Graft {
 
     /// The entries of a mapping that was built before.
     pub fn entries(&self, id: NodeId) -> Vec<(NodeId, NodeId)> {
-        match self.arena.slots.get(id.0 as usize).map(|slot| slot.raw) {
-            Some(Raw::Map { first, len }) => self.arena.pairs.get(first as usize..(first + len) as usize).unwrap_or_default().to_vec(),
-            _ => Vec::new(),
-        }
+        self.arena.slots.get(id.0 as usize).map_or_else(Vec::new, |slot| self.arena.entries(*slot).to_vec())
     }
 
     /// The text of a key that was built before.
     pub fn key(&self, id: NodeId) -> String {
-        match self.arena.slots.get(id.0 as usize).map(|slot| slot.raw) {
-            Some(Raw::Decoded(at)) => {
-                self.arena.decoded.get(at.offset as usize..(at.offset + at.len) as usize).unwrap_or_default().to_owned()
-            }
-            _ => String::new(),
-        }
+        self.arena.slots.get(id.0 as usize).and_then(|slot| self.arena.decoded(*slot)).unwrap_or_default().to_owned()
     }
 
     /// Adds a new value.

@@ -31,6 +31,7 @@ pub(super) struct TextRef {
     pub len: u32,
 }
 
+/// The data of a node to be added.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Raw {
     Null,
@@ -43,10 +44,53 @@ pub(super) enum Raw {
     Map { first: u32, len: u32 },
 }
 
+/// A node, packed: trees take about as much memory as their text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
     pub span: Span,
-    pub raw: Raw,
+    /// The kind in the lowest bits. Above them, the length of a text or the number of children.
+    head: u32,
+    /// Where the text, the children or the number are.
+    at: u32,
+}
+
+const KIND_BITS: u32 = 4;
+const KIND: u32 = (1 << KIND_BITS) - 1;
+const NULL: u32 = 0;
+const FALSE: u32 = 1;
+const TRUE: u32 = 2;
+const INT: u32 = 3;
+const FLOAT: u32 = 4;
+const SOURCE: u32 = 5;
+const DECODED: u32 = 6;
+const SEQ: u32 = 7;
+const MAP: u32 = 8;
+
+/// The longest text, and the most children of a node.
+pub(super) const MAX_LEN: u32 = u32::MAX >> KIND_BITS;
+
+impl Slot {
+    #[inline]
+    fn kind(self) -> u32 {
+        self.head & KIND
+    }
+
+    #[inline]
+    fn len(self) -> u32 {
+        self.head >> KIND_BITS
+    }
+
+    #[inline]
+    fn text(self) -> TextRef {
+        TextRef { offset: self.at, len: self.len() }
+    }
+
+    /// The indices of the children of a mapping or list.
+    #[inline]
+    fn children(self) -> std::ops::Range<usize> {
+        let first = self.at as usize;
+        first..first + self.len() as usize
+    }
 }
 
 /// The nodes of a tree.
@@ -54,12 +98,64 @@ pub(super) struct Slot {
 pub(super) struct Arena {
     pub decoded: String,
     pub slots: Vec<Slot>,
+    /// The bits of integers and floating-point numbers.
+    pub numbers: Vec<u64>,
     pub items: Vec<NodeId>,
     pub pairs: Vec<(NodeId, NodeId)>,
     /// Wide mappings, in the order of their first pairs.
     pub wide: Vec<SortedChildren>,
     /// Long lists, in the order of their first items.
     pub long: Vec<SortedChildren>,
+}
+
+impl Arena {
+    /// Adds a node; `None` if it is longer than [`MAX_LEN`].
+    #[inline]
+    pub fn push(&mut self, span: Span, raw: Raw) -> Option<NodeId> {
+        let (kind, len, at) = match raw {
+            Raw::Null => (NULL, 0, 0),
+            Raw::Bool(false) => (FALSE, 0, 0),
+            Raw::Bool(true) => (TRUE, 0, 0),
+            Raw::Int(int) => (INT, 0, self.number(int.cast_unsigned())?),
+            Raw::Float(float) => (FLOAT, 0, self.number(float.to_bits())?),
+            Raw::Source(text) => (SOURCE, text.len, text.offset),
+            Raw::Decoded(text) => (DECODED, text.len, text.offset),
+            Raw::Seq { first, len } => (SEQ, len, first),
+            Raw::Map { first, len } => (MAP, len, first),
+        };
+        if len > MAX_LEN {
+            return None;
+        }
+        let id = NodeId(u32::try_from(self.slots.len()).ok()?);
+        self.slots.push(Slot { span, head: len << KIND_BITS | kind, at });
+        Some(id)
+    }
+
+    fn number(&mut self, bits: u64) -> Option<u32> {
+        self.numbers.push(bits);
+        u32::try_from(self.numbers.len() - 1).ok()
+    }
+
+    fn bits(&self, slot: Slot) -> u64 {
+        self.numbers.get(slot.at as usize).copied().unwrap_or_default()
+    }
+
+    /// The entries of a mapping.
+    #[inline]
+    pub fn entries(&self, slot: Slot) -> &[(NodeId, NodeId)] {
+        if slot.kind() == MAP { self.pairs.get(slot.children()).unwrap_or_default() } else { &[] }
+    }
+
+    /// The items of a list.
+    #[inline]
+    fn items(&self, slot: Slot) -> &[NodeId] {
+        if slot.kind() == SEQ { self.items.get(slot.children()).unwrap_or_default() } else { &[] }
+    }
+
+    /// The text of a string that isn't in the file as such.
+    pub fn decoded(&self, slot: Slot) -> Option<&str> {
+        (slot.kind() == DECODED).then(|| slice(&self.decoded, slot.text()))
+    }
 }
 
 /// Mappings and lists with more children use binary search: looking up each of 100,000 keys must not take quadratic time.
@@ -114,7 +210,7 @@ impl Tree {
     }
 
     #[inline]
-    fn slot(&self, id: NodeId) -> Slot {
+    pub(super) fn slot(&self, id: NodeId) -> Slot {
         // ok: ids are only made by the builder of this very arena
         self.arena.slots[id.0 as usize]
     }
@@ -174,15 +270,17 @@ impl<'t> Node<'t> {
 
     #[inline]
     pub fn data(self) -> Data<'t> {
-        match self.tree.slot(self.id).raw {
-            Raw::Null => Data::Null,
-            Raw::Bool(b) => Data::Bool(b),
-            Raw::Int(i) => Data::Int(i),
-            Raw::Float(f) => Data::Float(f),
-            Raw::Source(at) => Data::Str(slice(&self.tree.text, at)),
-            Raw::Decoded(at) => Data::Str(slice(&self.tree.arena.decoded, at)),
-            Raw::Seq { .. } => Data::Seq,
-            Raw::Map { .. } => Data::Map,
+        let slot = self.tree.slot(self.id);
+        match slot.kind() {
+            FALSE => Data::Bool(false),
+            TRUE => Data::Bool(true),
+            INT => Data::Int(self.tree.arena.bits(slot).cast_signed()),
+            FLOAT => Data::Float(f64::from_bits(self.tree.arena.bits(slot))),
+            SOURCE => Data::Str(slice(&self.tree.text, slot.text())),
+            DECODED => Data::Str(slice(&self.tree.arena.decoded, slot.text())),
+            SEQ => Data::Seq,
+            MAP => Data::Map,
+            _ => Data::Null,
         }
     }
 
@@ -193,17 +291,17 @@ impl<'t> Node<'t> {
 
     #[inline]
     pub fn is_null(self) -> bool {
-        matches!(self.tree.slot(self.id).raw, Raw::Null)
+        self.tree.slot(self.id).kind() == NULL
     }
 
     #[inline]
     pub fn is_map(self) -> bool {
-        matches!(self.tree.slot(self.id).raw, Raw::Map { .. })
+        self.tree.slot(self.id).kind() == MAP
     }
 
     #[inline]
     pub fn is_seq(self) -> bool {
-        matches!(self.tree.slot(self.id).raw, Raw::Seq { .. })
+        self.tree.slot(self.id).kind() == SEQ
     }
 
     #[inline]
@@ -249,10 +347,8 @@ impl<'t> Node<'t> {
     /// The number of children: entries of a mapping or items of a list.
     #[inline]
     pub fn len(self) -> usize {
-        match self.tree.slot(self.id).raw {
-            Raw::Seq { len, .. } | Raw::Map { len, .. } => len as usize,
-            _ => 0,
-        }
+        let slot = self.tree.slot(self.id);
+        if matches!(slot.kind(), SEQ | MAP) { slot.len() as usize } else { 0 }
     }
 
     pub fn is_empty(self) -> bool {
@@ -261,27 +357,15 @@ impl<'t> Node<'t> {
 
     /// The entries of a mapping in file order; empty for other nodes.
     pub fn entries(self) -> impl DoubleEndedIterator<Item = Entry<'t>> + ExactSizeIterator + Clone + 't {
-        let range = match self.tree.slot(self.id).raw {
-            Raw::Map { first, len } => first as usize..first as usize + len as usize,
-            _ => 0..0,
-        };
         let tree = self.tree;
-        tree.arena
-            .pairs
-            .get(range)
-            .unwrap_or_default()
-            .iter()
-            .map(move |&(key, value)| Entry { key: tree.node(key), value: tree.node(value) })
+        let entries = tree.arena.entries(tree.slot(self.id)).iter();
+        entries.map(move |&(key, value)| Entry { key: tree.node(key), value: tree.node(value) })
     }
 
     /// The items of a list in order; empty for other nodes.
     pub fn items(self) -> impl DoubleEndedIterator<Item = Node<'t>> + ExactSizeIterator + Clone + 't {
-        let range = match self.tree.slot(self.id).raw {
-            Raw::Seq { first, len } => first as usize..first as usize + len as usize,
-            _ => 0..0,
-        };
         let tree = self.tree;
-        tree.arena.items.get(range).unwrap_or_default().iter().map(move |&id| tree.node(id))
+        tree.arena.items(tree.slot(self.id)).iter().map(move |&id| tree.node(id))
     }
 
     #[inline]
@@ -290,27 +374,24 @@ impl<'t> Node<'t> {
     }
 
     pub fn entry(self, name: &str) -> Option<Entry<'t>> {
-        match self.tree.slot(self.id).raw {
-            Raw::Map { first, len } if len as usize > WIDE => {
-                let wide = &self.tree.arena.wide;
-                let index = wide.binary_search_by_key(&first, |mapping| mapping.first).ok()?;
-                let entry = |at: &u32| self.entry_at(*at as usize);
-                let order = &wide.get(index)?.order;
-                let found = order.binary_search_by(|at| entry(at).map_or("", |entry| entry.name()).cmp(name)).ok()?;
-                order.get(found).and_then(entry)
-            }
-            _ => self.entries().find(|entry| entry.name() == name),
+        if self.len() <= WIDE {
+            return self.entries().find(|entry| entry.name() == name);
         }
+        let (slot, wide) = (self.tree.slot(self.id), &self.tree.arena.wide);
+        let index = wide.binary_search_by_key(&slot.at, |mapping| mapping.first).ok().filter(|_| slot.kind() == MAP)?;
+        let entry = |at: &u32| self.entry_at(*at as usize);
+        let order = &wide.get(index)?.order;
+        let found = order.binary_search_by(|at| entry(at).map_or("", |entry| entry.name()).cmp(name)).ok()?;
+        order.get(found).and_then(entry)
     }
 
     /// The first item of a list that equals this string.
     pub fn item_with_text(self, text: &str) -> Option<Node<'t>> {
-        let Raw::Seq { first, len } = self.tree.slot(self.id).raw else { return None };
-        if len as usize <= WIDE {
+        if !self.is_seq() || self.len() <= WIDE {
             return self.items().find(|item| item.as_str() == Some(text));
         }
-        let long = &self.tree.arena.long;
-        let order = &long.get(long.binary_search_by_key(&first, |list| list.first).ok()?)?.order;
+        let (slot, long) = (self.tree.slot(self.id), &self.tree.arena.long);
+        let order = &long.get(long.binary_search_by_key(&slot.at, |list| list.first).ok()?)?.order;
         let item = |at: &u32| self.items().nth(*at as usize);
         let before = order.partition_point(|at| item(at).and_then(Node::as_str) < Some(text));
         order.get(before).and_then(item).filter(|item| item.as_str() == Some(text))
@@ -324,12 +405,13 @@ impl<'t> Node<'t> {
     /// A key as JSON spells it: `1:` is "1", `on:` is "true".
     #[inline]
     pub fn key_text(self) -> &'t str {
-        match self.tree.slot(self.id).raw {
-            Raw::Source(at) => slice(&self.tree.text, at),
-            Raw::Decoded(at) => slice(&self.tree.arena.decoded, at),
-            Raw::Bool(true) => "true",
-            Raw::Bool(false) => "false",
-            Raw::Null => "null",
+        let slot = self.tree.slot(self.id);
+        match slot.kind() {
+            SOURCE => slice(&self.tree.text, slot.text()),
+            DECODED => slice(&self.tree.arena.decoded, slot.text()),
+            TRUE => "true",
+            FALSE => "false",
+            NULL => "null",
             _ => self.source(),
         }
     }
