@@ -1,12 +1,15 @@
-//! Lists the files under `rules/`, so that every rule and policy there is compiled in, with what each rule matches, so that a run
-//! parses only the pages it needs.
+//! Prepares the pages under `rules/`, so that every rule and policy there is compiled in. A run reads only the front matter of the
+//! pages it needs, as JSON; their texts are compressed, because only a few outputs show them.
 
 #![allow(clippy::disallowed_macros, reason = "cargo listens on standard output")]
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 use std::{env, fs, io};
 
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use serde::Deserialize;
 
 /// The part of a rule's front matter that is needed to find the rule. The rest is read with the page.
@@ -48,15 +51,15 @@ impl Words {
     }
 }
 
-/// The front matter of a page; empty if it can't be read, which a test reports.
-fn head(page: &str) -> Head {
+/// The front matter of a page; null if it can't be read, which a test reports.
+fn front_matter(page: &str) -> serde_yaml::Value {
     let head = page.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or("", |(head, _)| head);
     serde_yaml::from_str(head).unwrap_or_default()
 }
 
 fn main() -> io::Result<()> {
     let root = Path::new("rules");
-    let mut list = String::from("&[\n");
+    let (mut list, mut texts) = (String::from("&[\n"), String::new());
     for folder in ["change", "conversion", "lint", "policy"] {
         let folder_path = root.join(folder);
         println!("cargo:rerun-if-changed={}", folder_path.display());
@@ -67,17 +70,25 @@ fn main() -> io::Result<()> {
         files.sort();
         for file in files {
             let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            let full = fs::canonicalize(&file)?;
             println!("cargo:rerun-if-changed={}", file.display());
-            let Head { matches: Matches { subject, aspect, effect }, aliases } = head(&fs::read_to_string(&file)?);
+            let text = fs::read_to_string(&file)?;
+            let head = front_matter(&text);
+            let json = serde_json::to_string(&head)?;
+            let Head { matches: Matches { subject, aspect, effect }, aliases } = serde_yaml::from_value(head).unwrap_or_default();
             let words = format!("[&{:?}, &{:?}, &{:?}]", subject.list(), aspect.list(), effect.list());
+            let start = texts.len();
+            texts.push_str(&text);
+            let bytes = format!("{start}..{}", texts.len());
             let _ = writeln!(
                 list,
-                "    Page {{ folder: {folder:?}, stem: {stem:?}, aliases: &{aliases:?}, text: include_str!({full:?}), matches: {words} }},"
+                "    Page {{ folder: {folder:?}, stem: {stem:?}, aliases: &{aliases:?}, head: {json:?}, bytes: {bytes}, matches: {words} }},"
             );
         }
     }
     list.push_str("]\n");
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("OUT_DIR is not set"))?;
-    fs::write(Path::new(&out).join("pages.rs"), list)
+    fs::write(Path::new(&out).join("pages.rs"), list)?;
+    let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(texts.as_bytes())?;
+    fs::write(Path::new(&out).join("pages.deflate"), packed.finish()?)
 }

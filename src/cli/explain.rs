@@ -67,12 +67,12 @@ pub(super) fn explain(arguments: &arguments::Explain, streams: &mut Streams<'_>)
         if !rule.aliases.is_empty() {
             let _ = write!(out, ", formerly {}", rule.aliases.join(", "));
         }
-        let _ = write!(out, ".\n{}", rule.body);
+        let _ = write!(out, ".\n{}", rule.body.text());
         streams.write(&out)?;
         return Ok(Exit::Clean);
     }
     if let Some(policy) = own.policy(&arguments.id) {
-        streams.write(&format!("# {}\n\n{}.\n\n{}", policy.id, policy.title, policy.body))?;
+        streams.write(&format!("# {}\n\n{}.\n\n{}", policy.id, policy.title, policy.body.text()))?;
         return Ok(Exit::Clean);
     }
     let hint = crate::judge::rule::nearest(&arguments.id, book.ids().chain(own.policy_names()));

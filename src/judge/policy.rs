@@ -9,7 +9,7 @@ use crate::input::json_schema_check::{Fault, FileSchema, nearest};
 use crate::input::yaml::Node;
 use crate::judge::finding::{Bump, Severity};
 use crate::judge::rule::front_matter::{self, OneOrMany};
-use crate::judge::rule::{Book, FactView, Family, Kind, PAGES, Page, PageError, Rule, WhenCondition};
+use crate::judge::rule::{Book, FactView, Family, Kind, PAGES, Page, PageBody, PageError, Rule, WhenCondition};
 use crate::model::fact::Affected;
 
 /// The default policy.
@@ -74,7 +74,7 @@ pub struct Policy {
     rules: BTreeMap<String, Option<Severity>>,
     /// Channels whose changes need no conversion.
     unconverted: Vec<String>,
-    pub body: Arc<str>,
+    pub body: PageBody,
 }
 
 /// The front matter of a policy.
@@ -126,7 +126,8 @@ impl Policy {
     }
 
     pub fn find(name: &str) -> Option<Policy> {
-        Policy::parse(Page::find("policy", name)?.text).ok()
+        let page = Page::find("policy", name)?;
+        Some(Policy::with(serde_json::from_str(page.head).ok()?, PageBody::BuiltIn(page)))
     }
 
     /// Returns everything wrong with a page, given the rules of a book; empty if it can be used.
@@ -154,16 +155,19 @@ impl Policy {
 
     pub fn parse(text: &str) -> Result<Policy, PageError> {
         let (head, body) = front_matter::split(text)?;
-        let head: Head = front_matter::read(head)?;
-        Ok(Policy {
+        Ok(Policy::with(front_matter::read(head)?, PageBody::Own(body.text.into())))
+    }
+
+    fn with(head: Head, body: PageBody) -> Policy {
+        Policy {
             id: head.id,
             title: head.title,
             kinds: head.kinds.into_iter().map(|(kind, cells)| (kind, cells.0)).collect(),
             families: head.families.into_iter().map(|(family, level)| (family, level.0)).collect(),
             rules: head.rules.into_iter().map(|(rule, level)| (rule, level.0)).collect(),
             unconverted: head.unconverted,
-            body: body.text.into(),
-        })
+            body,
+        }
     }
 
     /// The severity and bump of a finding; `None` if the policy switches the rule off.
@@ -223,7 +227,18 @@ mod tests {
     fn built_in_policies_have_no_faults() {
         assert!(FileSchema::new(SCHEMA).is_usable());
         for page in PAGES.iter().filter(|page| page.folder == "policy") {
-            assert_eq!(Policy::faults(page.text, Book::builtin()), [], "{}", page.stem);
+            assert_eq!(Policy::faults(page.text(), Book::builtin()), [], "{}", page.stem);
+        }
+    }
+
+    #[test]
+    fn the_prepared_front_matter_says_what_the_page_says() {
+        for name in Policy::names() {
+            let page = Page::find("policy", name).unwrap();
+            let (prepared, parsed) = (Policy::find(name).unwrap(), Policy::parse(page.text()).unwrap());
+            assert_eq!(prepared.body.text(), parsed.body.text());
+            let said = |policy: Policy| format!("{:?}", Policy { body: PageBody::Own("".into()), ..policy });
+            assert_eq!(said(prepared), said(parsed), "{name}");
         }
     }
 

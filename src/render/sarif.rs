@@ -199,7 +199,7 @@ pub(super) fn level(severity: Severity) -> &'static str {
 fn descriptor(finding: &Finding, book: &Book) -> Value {
     let rule = book.get(&finding.rule);
     let title = visible(&finding.title);
-    let page = rule.map(|rule| &*rule.body).unwrap_or_default().trim();
+    let page = rule.map(|rule| rule.body.text()).unwrap_or_default().trim();
     let first = section(page, "## What it does");
     let full = if first.is_empty() { title.to_string() } else { first };
     let help = if page.is_empty() { visible(&finding.help).into_owned() } else { page.to_owned() };

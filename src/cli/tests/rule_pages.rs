@@ -18,7 +18,7 @@ use crate::judge::waiver::Waivers;
 use crate::model::{Documents, FileId};
 
 fn pages() -> impl Iterator<Item = (&'static crate::judge::rule::Page, Rule)> {
-    PAGES.iter().filter(|page| page.folder != "policy").map(|page| match Rule::parse(page.text) {
+    PAGES.iter().filter(|page| page.folder != "policy").map(|page| match Rule::parse(page.text()) {
         Ok(rule) => (page, rule),
         Err(error) => panic!("rules/{}/{}.md: {error} at byte {}", page.folder, page.stem, error.span.start),
     })
@@ -58,7 +58,7 @@ fn each_page_is_complete() {
             say("what a server refuses is an error");
         }
         for section in ["## What it does", "## Why it matters", "## Example", "## How to fix"] {
-            if !rule.body.contains(section) {
+            if !rule.body.text().contains(section) {
                 say(&format!("lacks the section {section:?}"));
             }
         }
@@ -79,8 +79,8 @@ fn each_page_is_complete() {
 fn each_page_names_only_what_exists() {
     let mut wrong = Vec::new();
     for page in PAGES.iter().filter(|page| page.folder != "policy") {
-        for fault in Rule::faults(page.text) {
-            let line = page.text[..fault.span.range().start].lines().count();
+        for fault in Rule::faults(page.text()) {
+            let line = page.text()[..fault.span.range().start].lines().count();
             wrong.push(format!("rules/{}/{}.md:{line}: {fault}", page.folder, page.stem));
         }
     }
@@ -117,7 +117,7 @@ fn a_former_id_can_be_replaced() {
 fn policies_cover_every_kind_and_name_existing_rules() {
     for name in Policy::names() {
         let page = crate::judge::rule::Page::find("policy", name).expect("listed");
-        let policy = Policy::parse(page.text).unwrap_or_else(|error| panic!("rules/policy/{name}.md: {error}"));
+        let policy = Policy::parse(page.text()).unwrap_or_else(|error| panic!("rules/policy/{name}.md: {error}"));
         assert_eq!(policy.id, name);
         let spoken: BTreeSet<Kind> = policy.kinds().collect();
         let missing: Vec<&Kind> = Kind::ALL.iter().filter(|kind| **kind != Kind::Lint && !spoken.contains(kind)).collect();
@@ -187,7 +187,7 @@ fn examples_are_correct() {
         let mut say = |line: usize, what: String| {
             wrong.push(format!("rules/{}/{}.md, example at line {line} below the front matter: {what}", page.folder, page.stem))
         };
-        let examples = examples(&rule.body);
+        let examples = examples(rule.body.text());
         if rule.id == "unclassified-change" {
             continue;
         }

@@ -1,7 +1,5 @@
 //! One rule file: YAML front matter, then Markdown.
 
-use std::sync::Arc;
-
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -10,11 +8,11 @@ use crate::input::yaml::Span;
 use crate::judge::finding::{Class, Severity};
 use crate::model::fact::{Aspect, Effect, Fact, Subject, vocabulary};
 
-use super::Page;
 use super::front_matter::{self, OneOrMany};
 use super::mistake::Mistake;
 use super::template;
 use super::when_condition::WhenCondition;
+use super::{Page, PageBody};
 
 vocabulary! {
     /// The source of a rule.
@@ -104,8 +102,7 @@ pub struct Rule {
     pub help: String,
     /// The built-in rule that a custom rule replaces.
     pub replaces: Option<String>,
-    /// The page below the front matter.
-    pub body: Arc<str>,
+    pub body: PageBody,
 }
 
 /// An unusable rule file, with the bytes that are wrong.
@@ -206,9 +203,19 @@ impl Rule {
             let explained = front_matter::tree(text).map(|tree| FileSchema::new(super::SCHEMA).check(tree.root()).into_iter().next());
             explained.ok().flatten().map_or(error, |fault| wrong(fault.message, fault.span))
         })?;
-        let condition = |key: &str, text: Option<String>| -> Result<Option<WhenCondition>, PageError> {
-            let parsed = text.map(|text| WhenCondition::parse(&text)).transpose();
-            parsed.map_err(|error| front_matter::at_key(body.file, key, format!("`{key}` {error}")))
+        let found = |(key, error): (&str, String)| front_matter::at_key(body.file, key, format!("`{key}` {error}"));
+        Rule::with(head, PageBody::Own(body.text.into())).map_err(found)
+    }
+
+    /// A built-in rule; `None` if its page is broken, which tests prevent.
+    pub(super) fn of_page(page: &'static Page) -> Option<Rule> {
+        Rule::with(serde_json::from_str(page.head).ok()?, PageBody::BuiltIn(page)).ok()
+    }
+
+    /// Returns the key of an unusable condition, and what is wrong with it.
+    fn with(head: Head, body: PageBody) -> Result<Rule, (&'static str, String)> {
+        let condition = |key: &'static str, text: Option<String>| -> Result<Option<WhenCondition>, (&'static str, String)> {
+            text.map(|text| WhenCondition::parse(&text)).transpose().map_err(|error| (key, error.to_string()))
         };
         Ok(Rule {
             id: head.id,
@@ -226,7 +233,7 @@ impl Rule {
             message: head.message,
             help: head.help,
             replaces: head.replaces,
-            body: body.text.into(),
+            body,
         })
     }
 }
@@ -275,7 +282,18 @@ impl Match {
 
 #[cfg(test)]
 mod tests {
+    use super::super::PAGES;
     use super::*;
+
+    #[test]
+    fn the_prepared_front_matter_says_what_the_page_says() {
+        for page in PAGES.iter().filter(|page| page.folder != "policy") {
+            let (prepared, parsed) = (Rule::of_page(page).unwrap(), Rule::parse(page.text()).unwrap());
+            assert_eq!(prepared.body.text(), parsed.body.text());
+            let said = |rule: Rule| format!("{:?}", Rule { body: PageBody::Own("".into()), ..rule });
+            assert_eq!(said(prepared), said(parsed), "{}", page.stem);
+        }
+    }
 
     #[test]
     fn the_schema_lists_the_vocabulary_of_match() {

@@ -217,7 +217,7 @@ fn rule_pages(view: &View<'_>, parts: &[contents::ReportPart]) -> Vec<RulePage> 
             id: id.to_owned(),
             title: rule.map(|rule| visible(&rule.title).into_owned()).unwrap_or_default(),
             cards,
-            page: rule.map(|rule| guide::html(&rule.body)).unwrap_or_default(),
+            page: rule.map(|rule| guide::html(rule.body.text())).unwrap_or_default(),
         }
     };
     named.into_iter().map(page).collect()
