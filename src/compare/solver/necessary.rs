@@ -8,8 +8,9 @@ use std::rc::Rc;
 
 use crate::cel::ast::{Expr, ExprKind as Node, Quantifier};
 use crate::cel::name::unescape;
-use crate::compare::cel_condition::Condition;
+use crate::compare::cel_condition::{Condition, field_of};
 use crate::compare::limits::analysed;
+use crate::model::schema::is_meta;
 use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
@@ -48,6 +49,12 @@ pub(super) fn necessary(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
 
 /// A condition that holds only where the rule holds; `None` if none is known.
 pub(super) fn sufficient(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
+    // The server knows more about these fields than the schema, so what the schema says about them is not enough.
+    let reads_meta =
+        |expr: &Expr| expr.descendants().into_iter().any(|part| field_of(part, &["self"]).is_some_and(|field| is_meta(&field.field)));
+    if analysed(&rule.rule).is_some_and(|expr| reads_meta(&expr)) {
+        return None;
+    }
     bound(rule, shape, Bound::Sufficient).filter(|formula| **formula != Formula::Const(false))
 }
 
