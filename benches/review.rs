@@ -5,7 +5,6 @@
 #![allow(clippy::disallowed_macros, reason = "a benchmark talks")]
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crdwise::stages::{Bundle, ChangeOptions, diff};
@@ -102,44 +101,11 @@ fn compare(name: &str, old: &Path, new: &Path, rounds: usize) {
     );
     println!("  lint of the new side, 1 thread             {lint:9.2} ms   {:.2} × its parse ({parse_new:.2} ms)", lint / parse_new);
     println!("    beside its reading into trees            {trees:9.2} ms   {:.2} × of it", lint / trees);
-    if let Some(peak) = peak(old, new) {
-        let input = bytes as f64 / 1e6;
-        println!("  peak memory                                {peak:9.1} MB   limit 30 MB + 8 × input = {:.0} MB", 30.0 + 8.0 * input);
-    }
-}
-
-/// The peak memory of the program, read from the kernel while the process is still a zombie.
-fn peak(old: &Path, new: &Path) -> Option<f64> {
-    let program = env!("CARGO_BIN_EXE_crdwise");
-    let script = "\"$0\" review --format=json \"$1\" \"$2\" >/dev/null 2>&1 & pid=$!; peak=0; \
-                  while [ -r /proc/$pid/status ]; do now=$(awk '/VmHWM/{print $2}' /proc/$pid/status 2>/dev/null); \
-                  [ -n \"$now\" ] || break; peak=$now; sleep 0.005; done; echo $peak";
-    let output = Command::new("sh").args(["-c", script, program]).args([old, new]).output().ok()?;
-    let kilobytes: f64 = String::from_utf8(output.stdout).ok()?.trim().parse().ok()?;
-    Some(kilobytes / 1e3)
-}
-
-fn startup() {
-    let run = |program: &str, arguments: &[&str]| {
-        time(|| Command::new(program).args(arguments).stdout(std::process::Stdio::null()).status().expect("runs"))
-    };
-    let (mut nothing, mut version) = (Duration::MAX, Duration::MAX);
-    for _ in 0..60 {
-        nothing = nothing.min(run("true", &[]));
-        version = version.min(run(env!("CARGO_BIN_EXE_crdwise"), &["--version"]));
-    }
-    println!(
-        "startup: true {:.2} ms, crdwise {:.2} ms: {:.2} ms over it",
-        millis(nothing),
-        millis(version),
-        millis(version) - millis(nothing)
-    );
 }
 
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let corpus = root.join("../shared/corpus");
-    startup();
     compare("demo", &root.join("testdata/demo/old"), &root.join("testdata/demo/new"), 20);
     let route = |tag: &str| corpus.join(format!("gateway-api/{tag}/standard/gateway.networking.k8s.io_httproutes.yaml"));
     let pairs: [(&str, PathBuf, PathBuf, usize); 2] = [
