@@ -24,9 +24,10 @@ pub(super) fn go(arguments: &arguments::ConversionsGenerateGo, streams: &mut Str
         .map_err(|message| Stop { exit: Exit::Findings, message })?;
     for package in &packages {
         let dir = arguments.output.join(&package.name);
-        write_file::create_dir(&dir)?;
         for (name, text) in &package.files {
-            write_file::replace(&dir.join(name), text)?;
+            let file = dir.join(name);
+            write_file::create_dir(file.parent().unwrap_or(&dir))?;
+            write_file::replace(&file, text)?;
         }
         streams.note(&format!("wrote {}", dir.display()));
     }

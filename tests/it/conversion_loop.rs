@@ -482,3 +482,14 @@ fn webhooks_are_reached_over_http() {
     let (code, out, error) = scratch.run(&["conversions", "check", "crd.yaml", "--webhook", &format!("http://{address}/convert")]);
     assert!(code == 0 && out.contains("all laws hold"), "{out}{error}");
 }
+
+#[test]
+fn generated_packages_are_written_with_their_folders() {
+    let scratch = Scratch::new();
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/generate/every-step");
+    let [manifests, old, new] = ["conversions", "old", "new"].map(|name| data.join(name).display().to_string());
+    let arguments = ["conversions", "generate", "go", "--conversions", &manifests, "--crd", &old, "--crd", &new, "-o", "out"];
+    let (code, out, error) = scratch.run(&arguments);
+    assert_eq!(code, 0, "{out}{error}");
+    assert!(scratch.path().join("out/gadget/testdata/cases.json").is_file(), "{error}");
+}
