@@ -24,9 +24,15 @@ pub(crate) struct Body<'t> {
     pub file: &'t str,
 }
 
+/// The first characters of a file, where it should begin with `---`.
+fn start(file: &str) -> Span {
+    let ends = file.char_indices().map(|(at, c)| at + c.len_utf8());
+    Span::new(0, ends.take_while(|end| *end <= 3).last().unwrap_or(0))
+}
+
 /// Splits a page into front matter and body.
 pub(crate) fn split(file: &str) -> Result<(&str, Body<'_>), PageError> {
-    let start = Span::new(0, 3.min(file.len()));
+    let start = start(file);
     let rest = file.strip_prefix(OPEN).ok_or_else(|| wrong("a rule file begins with `---` and its front matter", start))?;
     let (head, text) = rest.split_once(CLOSE).ok_or_else(|| wrong("the front matter is not closed by `---`", start))?;
     Ok((head, Body { text, file }))
@@ -44,7 +50,7 @@ pub(crate) fn read<T: DeserializeOwned>(head: &str) -> Result<T, PageError> {
 pub(crate) fn tree(file: &str) -> Result<Arc<yaml::Tree>, PageError> {
     let (head, _) = split(file)?;
     let head: Text = file.get(..OPEN.len() + head.len() + 1).unwrap_or_default().into();
-    let empty = || wrong("the front matter is empty", Span::new(0, 3));
+    let empty = || wrong("the front matter is empty", start(file));
     let document = yaml::parse(&head, &YamlBudget::default()).into_iter().next().ok_or_else(empty)?;
     document.tree.map_err(|error| wrong(error.kind.to_string(), error.span))
 }
@@ -52,7 +58,7 @@ pub(crate) fn tree(file: &str) -> Result<Arc<yaml::Tree>, PageError> {
 /// An error at the value of a key.
 pub(crate) fn at_key(file: &str, key: &str, message: String) -> PageError {
     let span = tree(file).ok().and_then(|tree| Some(tree.root().get(key)?.span()));
-    wrong(message, span.unwrap_or(Span::new(0, 3)))
+    wrong(message, span.unwrap_or_else(|| start(file)))
 }
 
 /// A list that may be written as a single item.
@@ -77,5 +83,17 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
             Form::One(one) => vec![one],
             Form::Many(many) => many,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_at_whole_characters() {
+        for text in ["", "d", "d \u{4ff}", "  \u{a502}", "---\n\n---\n"] {
+            assert!(text.get(start(text).range()).is_some(), "{text:?}");
+        }
     }
 }
