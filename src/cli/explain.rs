@@ -35,8 +35,7 @@ pub(super) fn rules(arguments: &arguments::RulesArguments, streams: &mut Streams
                 })
             })
             .collect();
-        let text = serde_json::to_string_pretty(&list).unwrap_or_default();
-        streams.write(&format!("{text}\n"))?;
+        streams.write(&crate::render::json::indented(&list))?;
         return Ok(Exit::Clean);
     }
     let mut out = String::new();

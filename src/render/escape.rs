@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Whether a character moves the cursor, hides or reorders text, or isn't a valid character (XML forbids those).
-fn is_active(c: char) -> bool {
+pub(super) fn is_active(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -11,7 +11,7 @@ fn is_active(c: char) -> bool {
 }
 
 /// GitHub's runner looks for a command after this, anywhere in a line of the log.
-const RUNNER_COMMAND: &str = "##[";
+pub(super) const RUNNER_COMMAND: &str = "##[";
 
 /// Writes control, bidirectional and zero-width characters as `\u{…}`, and leaves everything else unchanged.
 pub fn visible(text: &str) -> Cow<'_, str> {

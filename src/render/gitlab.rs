@@ -45,9 +45,7 @@ pub fn render(view: &View<'_>) -> String {
         severity: "blocker",
         location: Location { path: visible(&unread.what), lines: Lines { begin: 1 } },
     }));
-    let mut text = serde_json::to_string_pretty(&issues).unwrap_or_default();
-    text.push('\n');
-    text
+    super::json::indented(&issues)
 }
 
 fn issue<'r>(finding: &'r Finding, twin: usize, view: &View<'r>) -> Issue<'r> {

@@ -370,9 +370,7 @@ pub fn junit(judged: &[JudgedObject], complete: bool) -> String {
 pub fn json(judged: &[JudgedObject], skipped: &[Skipped], kubernetes: Minors) -> String {
     let tool = crate::judge::report::TOOL;
     let report = serde_json::json!({ "schema": SCHEMA, "tool": tool, "kubernetes": kubernetes, "objects": judged, "skipped": skipped });
-    let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
-    text.push('\n');
-    text
+    super::json::indented(&report)
 }
 
 /// The line about objects without a CRD.

@@ -12,6 +12,7 @@ use crate::model::fact::{Affects, Certainty};
 
 use super::anchor::Anchor;
 use super::escape::visible;
+use super::json;
 use super::proof::Proof;
 use super::report_view::View;
 
@@ -180,7 +181,7 @@ pub(super) fn log(
     // No string can contain an unescaped quotation mark.
     let listed =
         if lines.is_empty() { EMPTY.to_owned() } else { format!("\"results\": [\n        {}\n      ]", lines.join(",\n        ")) };
-    frame.replacen(EMPTY, &listed, 1) + "\n"
+    json::inert(frame.replacen(EMPTY, &listed, 1) + "\n")
 }
 
 fn notification(text: &str) -> Value {

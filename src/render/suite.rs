@@ -259,9 +259,7 @@ impl Tests<'_> {
             "failed": self.failed(), "kubernetes": self.kubernetes, "coverage": coverage,
             "releases": self.releases.iter().map(release).collect::<Vec<_>>(),
         });
-        let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
-        text.push('\n');
-        text
+        super::json::indented(&report)
     }
 }
 
