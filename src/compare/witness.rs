@@ -296,6 +296,21 @@ impl<'s> Witnesses<'s> {
         !response.errors.iter().any(|error| concerns(&error.path.general(), path))
     }
 
+    /// Whether the new schema would accept an object that it refuses, if the node at the path were as before, or only its default and
+    /// how it treats null. Another change may refuse the object as well.
+    pub fn is_refused_because_of(&self, path: &FieldPath, aspect: Aspect, witness: &Witness) -> bool {
+        let mut shape = self.new.clone();
+        let (Some(was), Some(node)) = (self.old.at(path.steps()), shape.at_mut(path.steps())) else { return false };
+        match aspect {
+            Aspect::Default | Aspect::Nullable => {
+                node.default.clone_from(&was.default);
+                node.nullable = was.nullable;
+            }
+            _ => *node = was.clone(),
+        }
+        Compiled::new(&shape).request(witness.object.clone()).accepted()
+    }
+
     /// Finds an object that is valid except for the change to be shown.
     fn alone<'p>(&'p self, path: &FieldPath, pin: Option<Pin<'p>>, cause: Cause<'_>) -> Option<Witness> {
         let value = pin.filter(|pin| matches!(pin.target, PinTarget::Value(_)));

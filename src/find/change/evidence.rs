@@ -460,11 +460,12 @@ fn show(
 fn also_refused(fact: &Fact, what: What<'_>, witnesses: &Witnesses<'_>) -> Option<Witness> {
     let (path, cause) = (&fact.path, Cause::Refusal);
     let found = || witnesses.show(path, what, cause).found().filter(|witness| witness.new == Outcome::Rejected);
-    match fact.aspect {
+    let refused = match fact.aspect {
         Aspect::Default | Aspect::Nullable => found(),
         Aspect::PreserveUnknown | Aspect::AdditionalProperties => found().or_else(|| witnesses.show_undeclared_key(path, cause)),
         _ => None,
-    }
+    };
+    refused.filter(|witness| witnesses.is_refused_because_of(path, fact.aspect, witness))
 }
 
 /// A fact with the object that shows it.

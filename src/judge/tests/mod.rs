@@ -7,7 +7,7 @@ use crate::judge::finding::Class;
 use crate::judge::policy::Policy;
 use crate::judge::review::{Judgement, Side, review};
 use crate::judge::rule::Book;
-use crate::model::fact::{Affected, Fact};
+use crate::model::fact::{Affected, Aspect, Fact};
 use crate::model::{Bundle, Documents};
 use crate::testing::HEAD;
 
@@ -374,6 +374,17 @@ fn requests_that_are_refused_because_of_another_stored_value_are_writers() {
     writers(&needs("", "not: {required: [b, c]}"), &needs(", default: 4", "not: {required: [b, c]}"));
     let null = "anyOf: [{required: [b]}, {required: [c]}]";
     writers(&needs(", nullable: true", null), &needs("", null));
+    // A list that must not have duplicates any more is another change.
+    let list = |default: &str, kind: &str| {
+        let item = format!("{{type: object, required: [b], properties: {{b: {{type: string}}, c: {{type: string{default}}}}}}}");
+        with_root(&format!(
+            "{{type: object, properties: {{spec: {{type: object, properties: {{l: {{type: array, items: {item}{kind}}}}}}}}}}}"
+        ))
+    };
+    let map = ", x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [b]";
+    let found = facts(&list("", ""), &list(", default: d", map));
+    let default = found.iter().find(|fact| fact.aspect == Aspect::Default).expect("a default is added");
+    assert!(!default.affects.contains(Affected::Writers), "{default:?}");
     let map = "{type: object, additionalProperties: {type: integer}}";
     writers(map, "{type: object, properties: {a: {type: integer, minimum: 5}}}");
 }
