@@ -203,7 +203,7 @@ pub fn is_sent_as_integer(float: f64) -> bool {
 }
 
 /// Converts to 64 bits like Go on amd64: a value that doesn't fit becomes the smallest integer.
-fn go_int64(float: f64) -> i64 {
+pub(crate) fn go_int64(float: f64) -> i64 {
     if (-END..END).contains(&float) { float as i64 } else { i64::MIN }
 }
 

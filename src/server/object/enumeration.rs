@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Number, Value};
 
+use crate::model::number::go_int64;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 
@@ -17,7 +18,7 @@ pub(super) fn enum_allows(value: &Value, allowed: &Value) -> bool {
         (Value::Number(value), Value::Number(allowed)) => match (integer(value), integer(allowed)) {
             (Some(a), Some(b)) => a == b,
             (Some(a), None) => allowed.as_f64() == Some(a as f64),
-            (None, Some(b)) => value.as_f64().is_some_and(|a| a as i64 == b),
+            (None, Some(b)) => value.as_f64().is_some_and(|a| go_int64(a) == b),
             (None, None) => value.as_f64() == allowed.as_f64(),
         },
         (Value::Number(value), Value::String(allowed)) => integer(value).is_some_and(|code| allowed.chars().eq([character(code)])),
@@ -74,7 +75,7 @@ impl EnumIndex {
             Value::String(text) => self.texts.contains(text),
             Value::Number(number) => match (integer(number), number.as_f64()) {
                 (Some(code), _) => self.integers.contains(&code) || self.texts.contains(&character(code).to_string()),
-                (None, Some(float)) => self.integers.contains(&(float as i64)),
+                (None, Some(float)) => self.integers.contains(&go_int64(float)),
                 (None, None) => false,
             },
             _ => false,
@@ -125,6 +126,7 @@ mod tests {
         assert!(enum_allows(&json!(2), &json!(2)));
         assert!(enum_allows(&json!(2.0), &json!(2)));
         assert!(enum_allows(&json!(2.7), &json!(2)), "a float is cut");
+        assert!(enum_allows(&json!(1e300), &json!(i64::MIN)) && !enum_allows(&json!(1e300), &json!(i64::MAX)), "it doesn't fit 64 bits");
         assert!(!enum_allows(&json!(2), &json!(2.5)));
         assert!(enum_allows(&json!(97), &json!("a")), "a number becomes its character");
         assert!(!enum_allows(&json!("2"), &json!(2)));
