@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::compare::completed;
 use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::server::crd::{SchemaPosition, has_int_or_string_pair, shown_default};
@@ -31,26 +32,11 @@ pub(super) fn check<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, positi
     }
 }
 
-/// An element of a set, or the keys of a map list item, that the default contains twice.
+/// An item of a set, or the keys of a map list item, that the default contains twice once its own defaults are filled in.
 fn duplicate(schema: &Schema<'_>, value: &Value) -> Option<String> {
-    let items = value.as_array()?;
-    let keys: Vec<&str> = schema.names(Keyword::ListMapKeys).collect();
-    let identity = |item: &Value| -> Value {
-        match schema.text(Keyword::ListType) {
-            Some("map") => keys.iter().map(|key| item.get(key).cloned().unwrap_or_default()).collect(),
-            _ => item.clone(),
-        }
-    };
-    if !matches!(schema.text(Keyword::ListType), Some("set" | "map")) {
+    if !value.is_array() || !matches!(schema.text(Keyword::ListType), Some("set" | "map")) {
         return None;
     }
-    let mut seen: Vec<Value> = Vec::new();
-    for item in items.iter().take(1000) {
-        let own = identity(item);
-        if seen.contains(&own) {
-            return Some(own.to_string());
-        }
-        seen.push(own);
-    }
-    None
+    let shape = Shape::of(schema);
+    object::repeated(&shape, completed(value, &shape).as_array()?).map(|twice| twice.to_string())
 }

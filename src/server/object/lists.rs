@@ -1,9 +1,11 @@
 //! Checks lists of type `set` or `map`: no two equal items, no two items with the same keys.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use crate::model::schema::Shape;
 use crate::model::schema::shape::ListType;
 
 use super::declared::walk;
@@ -18,10 +20,21 @@ pub(super) fn list_type_holds(list_type: ListType, keys: &[String], items: &[Val
     errors.is_empty()
 }
 
+/// The first item of a set, or keys of a map list item, that a list has twice.
+pub(crate) fn repeated(shape: &Shape, items: &[Value]) -> Option<Value> {
+    let found: Cow<'_, [Value]> = match shape.list_type {
+        ListType::Atomic => return None,
+        ListType::Set => items.into(),
+        ListType::Map => items.iter().map(|item| keys_of(item, &shape.map_keys)).collect(),
+    };
+    let index = second_ones(found.iter().map(Value::to_string)).into_iter().next()?;
+    found.get(index).cloned()
+}
+
 fn list(items: &[Value], (list_type, keys): (ListType, &[String]), trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     match list_type {
         ListType::Atomic => {}
-        ListType::Set => set(items, trail, errors),
+        ListType::Set => duplicates(items, trail, errors),
         ListType::Map => keyed(items, keys, trail, errors),
     }
 }
@@ -33,10 +46,6 @@ pub(super) fn check(value: &Value, node: &CompiledNode, trail: &Trail<'_>, error
             list(items, (node.shape.list_type, &node.shape.map_keys), trail, errors);
         }
     });
-}
-
-fn set(items: &[Value], trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
-    duplicates(items, trail, errors);
 }
 
 fn keyed(items: &[Value], keys: &[String], trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
@@ -51,10 +60,12 @@ fn keyed(items: &[Value], keys: &[String], trail: &Trail<'_>, errors: &mut Vec<F
         ));
         return;
     }
-    let key_of =
-        |item: &Value| -> Value { keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect::<Map<_, _>>().into() };
-    let found: Vec<Value> = items.iter().map(key_of).collect();
+    let found: Vec<Value> = items.iter().map(|item| keys_of(item, keys)).collect();
     duplicates(&found, trail, errors);
+}
+
+fn keys_of(item: &Value, keys: &[String]) -> Value {
+    keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect::<Map<_, _>>().into()
 }
 
 /// Reports each value that occurs more than once, at its second occurrence.
