@@ -115,6 +115,11 @@ impl<N: PruneNode> Pruning<N> {
         }
     }
 
+    /// Whether pruning keeps keys that `properties` doesn't declare.
+    pub fn keeps_undeclared_keys(&self) -> bool {
+        !self.undeclared().is_pruned()
+    }
+
     /// What prunes the items of a list. Under a list that preserves unknown fields they do so too, down to the next declared
     /// property.
     pub fn items(&self) -> Self {

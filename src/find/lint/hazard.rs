@@ -11,6 +11,7 @@ use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
 use crate::model::kubernetes::Feature;
 use crate::server::crd::{self, SchemaLevel, SchemaPosition, fits};
+use crate::server::key_fate::Pruning;
 use crate::server::object::{self, number_domains};
 
 use super::walk::{LintContext, LintWalk};
@@ -40,7 +41,7 @@ pub(super) fn node<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, positio
 
 fn object<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: LintContext<'_, 't>) {
     let resource = context.level == SchemaLevel::Root || schema.flag(Keyword::EmbeddedResource);
-    if !keeps_undeclared_keys(schema) {
+    if !Pruning::of(schema.clone()).keeps_undeclared_keys() {
         for node in schema.word(Keyword::Required).into_iter().flat_map(Node::items) {
             let Some(name) = node.as_str() else { continue };
             let implied = resource && is_meta(name);
@@ -269,9 +270,4 @@ fn rules<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schema
             fact.words.insert(Word::Rule, text.to_owned());
         }
     }
-}
-
-/// Whether pruning keeps undeclared keys of an object.
-pub(super) fn keeps_undeclared_keys(schema: &Schema<'_>) -> bool {
-    schema.flag(Keyword::PreserveUnknownFields) || schema.word(Keyword::AdditionalProperties).is_some()
 }

@@ -6,8 +6,7 @@ use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Additional, Schema, is_meta};
 use crate::server::crd::{VersionEntry, VersionList};
-
-use super::hazard::keeps_undeclared_keys;
+use crate::server::key_fate::Pruning;
 
 pub(super) fn check<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>) {
     for version in &versions.entries {
@@ -88,7 +87,7 @@ fn status<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>, sch
     let fact = match (field, version.has_status()) {
         // Nobody writes through a version that isn't served.
         (Some((entry, _)), false) if version.served => collector.note(what(Effect::Missing), entry.key),
-        (None, true) if !keeps_undeclared_keys(schema) => {
+        (None, true) if !Pruning::of(schema.clone()).keeps_undeclared_keys() => {
             let at = version.subresources.and_then(|node| node.entry("status")).map_or_else(|| version.anchor(), |entry| entry.key);
             collector.note(what(Effect::Unused), at)
         }
@@ -117,7 +116,7 @@ fn follow<'t>(path: &str, root: &Schema<'t>) -> PathTarget<'t> {
             JsonPathStep::Each => {
                 walked.push_str("[]");
                 let Some(items) = schema.items() else {
-                    return if schema.ty() == Some("array") || keeps_undeclared_keys(&schema) {
+                    return if schema.ty() == Some("array") || Pruning::of(schema.clone()).keeps_undeclared_keys() {
                         PathTarget::Open
                     } else {
                         PathTarget::Lost(walked)
