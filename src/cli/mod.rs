@@ -46,12 +46,12 @@ use input::InputReader;
 pub use output::{Streams, Terminal};
 
 /// Exit codes that other people's CI relies on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Clean = 0,
     Findings = 1,
-    Unread = 3,
     Usage = 2,
+    Unread = 3,
     Internal = 4,
 }
 
