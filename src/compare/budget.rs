@@ -1,92 +1,145 @@
-//! Limits the work of all searches of one comparison: a file full of complex patterns must not take hours.
+//! Limits the work of searches: whatever the input, all searches of one comparison together take about a second.
+//!
+//! Work is counted in conditions checked. Everything that takes long is expressed in this unit: visited automaton states, steps of
+//! CEL rules, objects checked, and large values.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use rayon::prelude::*;
+
+/// How much work all searches of one comparison of bundles may do.
+const TOGETHER: usize = 250_000_000;
 /// How many automaton states one search for a string may visit.
-pub const MAX_WORK: usize = 1_000_000;
-/// The same for all searches of one comparison together.
-pub const MAX_TOGETHER: usize = 5_000_000;
-/// How many pairs of conditions all searches of one comparison may check. Comparisons of real schemas need tens of thousands, and a
-/// hundred of these take about as long as one automaton state.
-const MAX_CONDITIONS: usize = 80_000_000;
-/// How many characters, items and keys all searches of one comparison may build into large values, and what counts as large.
-const MAX_BUILT: usize = 32_000_000;
-const LARGE: usize = 256;
-/// What a search may still do when that is used up, and when twice as much is used up.
-const LITTLE: usize = 20_000;
+pub const MAX_STATES: usize = 1_000_000;
+/// How many it may visit even if nothing is left.
 const LEAST: usize = 500;
+/// The cost of an automaton state.
+const STATE: usize = 100;
+/// The cost of a character or item of a large value, and what counts as large.
+const BUILT: usize = 2;
+const LARGE: usize = 256;
 
-/// The budget of one comparison, shared by all its searches. Clones share the remaining budget.
+/// The work that some searches may still do. Clones, and the parts of a budget, share what is left.
 #[derive(Clone)]
-pub struct Budget(Option<Rc<RefCell<Left>>>);
-
-struct Left {
-    /// The remaining automaton states.
-    work: usize,
-    /// The automaton states visited beyond the limit.
-    over: usize,
-    /// How many pairs of conditions searches for whole values may still check.
-    conditions: usize,
-    /// How much may still be built into large values.
-    built: usize,
+pub struct Budget {
+    pool: Rc<Pool>,
+    /// What must be left in the pool for others.
+    reserved: usize,
     /// Fingerprints of searches that were given up, because trying again would end the same way.
-    given_up: HashSet<u64>,
+    given_up: Rc<RefCell<HashSet<u64>>>,
+}
+
+struct Pool {
+    left: Cell<usize>,
+    /// Whether a search ended because nothing was left for it.
+    ran_out: Cell<bool>,
 }
 
 impl Budget {
-    /// A budget for all searches of one comparison.
+    /// A budget for the searches of one comparison.
     pub fn shared() -> Self {
-        let left = Left { work: MAX_TOGETHER, over: 0, conditions: MAX_CONDITIONS, built: MAX_BUILT, given_up: HashSet::new() };
-        Budget(Some(Rc::new(RefCell::new(left))))
+        Budget::of(TOGETHER)
     }
 
     /// Limits each search separately, for callers that make only a few.
     pub fn of_each() -> Self {
-        Budget(None)
+        Budget::of(usize::MAX)
+    }
+
+    fn of(work: usize) -> Self {
+        let pool = Pool { left: Cell::new(work), ran_out: Cell::new(false) };
+        Budget { pool: Rc::new(pool), reserved: 0, given_up: Rc::default() }
+    }
+
+    /// One of this many equal parts of what is left; the others stay reserved until it is dropped.
+    pub(crate) fn part(&self, parts: usize) -> Self {
+        let reserved = match self.is_unlimited() {
+            true => 0,
+            false => self.pool.left.get() - self.left().div_ceil(parts.max(1)),
+        };
+        Budget { pool: Rc::clone(&self.pool), reserved, given_up: Rc::default() }
+    }
+
+    fn is_unlimited(&self) -> bool {
+        self.pool.left.get() == usize::MAX
+    }
+
+    fn left(&self) -> usize {
+        self.pool.left.get().saturating_sub(self.reserved)
     }
 
     /// Takes conditions off the budget; returns whether any are left.
-    pub(super) fn spend(&self, conditions: usize) -> bool {
-        let Some(left) = &self.0 else { return true };
-        let mut left = left.borrow_mut();
-        left.conditions = left.conditions.saturating_sub(conditions);
-        left.conditions > 0
+    pub(crate) fn spend(&self, conditions: usize) -> bool {
+        if self.is_unlimited() {
+            return true;
+        }
+        self.pool.left.set(self.pool.left.get() - conditions.min(self.left()));
+        let any = self.left() > 0;
+        if !any {
+            self.pool.ran_out.set(true);
+        }
+        any
     }
 
     /// Reserves room for a value of this size; returns whether there was enough.
     pub(super) fn build(&self, size: usize) -> bool {
-        let Some(left) = self.0.as_ref().filter(|_| size > LARGE) else { return true };
-        let mut left = left.borrow_mut();
-        left.built = left.built.saturating_sub(size);
-        left.built > 0
+        size <= LARGE || self.spend(size.saturating_mul(BUILT))
+    }
+
+    /// How many automaton states a search with this fingerprint may visit; `None` if it was given up before.
+    pub(super) fn states(&self, fingerprint: impl FnOnce() -> u64) -> Option<usize> {
+        let given_up = self.given_up.borrow();
+        if !given_up.is_empty() && given_up.contains(&fingerprint()) {
+            return None;
+        }
+        Some((self.left() / STATE).clamp(LEAST, MAX_STATES))
+    }
+
+    /// Records the states that a search visited, and its fingerprint if it was given up.
+    pub(super) fn visited(&self, states: usize, given_up: Option<u64>) {
+        self.spend(states.saturating_mul(STATE));
+        self.given_up.borrow_mut().extend(given_up);
     }
 
     /// How many conditions were compared.
     #[cfg(test)]
     pub(crate) fn spent(&self) -> usize {
-        self.0.as_ref().map_or(0, |left| MAX_CONDITIONS - left.borrow().conditions)
+        TOGETHER - self.pool.left.get()
     }
+}
 
-    /// How many automaton states a search with this fingerprint may visit; `None` if it was given up before.
-    pub(super) fn work(&self, fingerprint: impl FnOnce() -> u64) -> Option<usize> {
-        let Some(left) = &self.0 else { return Some(MAX_WORK) };
-        let left = left.borrow();
-        if !left.given_up.is_empty() && left.given_up.contains(&fingerprint()) {
-            return None;
+/// Searches for each of several items within one budget. Each gets an equal part; what is left then goes to those for which it
+/// wasn't enough, which start again. The results don't depend on the number of threads.
+pub(crate) fn divide<T: Sync, R: Send>(items: &[T], search: impl Fn(&T, &Budget) -> R + Sync) -> Vec<R> {
+    let within = |item: &T, work: usize| {
+        let budget = Budget::of(work);
+        let found = search(item, &budget);
+        (found, work - budget.pool.left.get(), budget.pool.ran_out.get())
+    };
+    let mut part = match items.len() {
+        0 | 1 => TOGETHER,
+        count => TOGETHER / 2 / count,
+    };
+    let first: Vec<(R, usize, bool)> = items.par_iter().map(|item| within(item, part)).collect();
+    let mut left = TOGETHER.saturating_sub(first.iter().map(|(_, spent, _)| spent).sum());
+    let mut short: Vec<usize> = first.iter().enumerate().filter(|(_, (_, _, short))| *short).map(|(index, _)| index).collect();
+    let mut results: Vec<R> = first.into_iter().map(|(found, ..)| found).collect();
+    while !short.is_empty() && left / short.len() >= 2 * part {
+        part = left / short.len();
+        let again: Vec<(usize, (R, usize, bool))> =
+            short.par_iter().filter_map(|&index| Some((index, within(items.get(index)?, part)))).collect();
+        short.clear();
+        for (index, (found, spent, ran_out)) in again {
+            left = left.saturating_sub(spent);
+            short.extend(ran_out.then_some(index));
+            if let Some(result) = results.get_mut(index) {
+                *result = found;
+            }
         }
-        Some(if left.over < MAX_TOGETHER { left.work.clamp(LITTLE, MAX_WORK) } else { LEAST })
     }
-
-    /// Records the work of a search, and its fingerprint if it was given up.
-    pub(super) fn worked(&self, work: usize, given_up: Option<u64>) {
-        let Some(left) = &self.0 else { return };
-        let mut left = left.borrow_mut();
-        left.over += work.saturating_sub(left.work);
-        left.work = left.work.saturating_sub(work);
-        left.given_up.extend(given_up);
-    }
+    results
 }
 
 #[cfg(test)]
@@ -96,7 +149,7 @@ mod tests {
     #[test]
     fn clones_share_the_remaining_budget() {
         let budget = Budget::shared();
-        assert!(budget.clone().spend(MAX_CONDITIONS - 1));
+        assert!(budget.clone().spend(TOGETHER - 1));
         assert!(!budget.spend(1));
         assert!(Budget::shared().spend(1), "another comparison has its own");
         assert!(Budget::of_each().spend(usize::MAX));
@@ -105,21 +158,39 @@ mod tests {
     #[test]
     fn large_values_are_built_as_long_as_there_is_room() {
         let budget = Budget::shared();
-        assert!(budget.build(MAX_BUILT - 1));
+        assert!(budget.build(TOGETHER / BUILT - 1));
         assert!(!budget.build(LARGE + 1));
         assert!(budget.build(LARGE), "small ones don't count");
     }
 
     #[test]
+    fn a_part_leaves_the_rest_to_others() {
+        let budget = Budget::shared();
+        let part = budget.part(4);
+        assert!(!part.spend(usize::MAX));
+        assert_eq!(budget.spent(), TOGETHER / 4);
+        assert!(budget.part(1).spend(TOGETHER / 2));
+    }
+
+    #[test]
     fn a_little_work_is_allowed_when_the_budget_is_used_up() {
         let budget = Budget::shared();
-        assert_eq!(budget.work(|| 1), Some(MAX_WORK));
-        budget.worked(MAX_TOGETHER, None);
-        assert_eq!(budget.work(|| 1), Some(LITTLE));
-        budget.worked(MAX_TOGETHER, Some(1));
-        assert_eq!((budget.work(|| 1), budget.work(|| 2)), (None, Some(LEAST)));
+        assert_eq!(budget.states(|| 1), Some((TOGETHER / STATE).min(MAX_STATES)));
+        budget.visited(TOGETHER / STATE - 1, None);
+        assert_eq!(budget.states(|| 1), Some(LEAST));
+        budget.visited(1, Some(1));
+        assert_eq!((budget.states(|| 1), budget.states(|| 2)), (None, Some(LEAST)));
         let each = Budget::of_each();
-        each.worked(usize::MAX, Some(1));
-        assert_eq!(each.work(|| 1), Some(MAX_WORK));
+        each.visited(usize::MAX, None);
+        assert_eq!(each.states(|| 1), Some(MAX_STATES));
+    }
+
+    #[test]
+    fn what_is_left_goes_to_those_that_need_more() {
+        let needs = [1_000, TOGETHER / 2, 10, TOGETHER / 4];
+        let enough = divide(&needs, |need, budget| budget.spend(*need));
+        assert_eq!(enough, [true, true, true, true]);
+        let hungry = divide(&[TOGETHER; 100], |need, budget| budget.spend(*need));
+        assert_eq!(hungry, [false; 100]);
     }
 }

@@ -26,6 +26,7 @@ use serde_json::Value;
 
 pub use crate::model::relation::{Comparison, Relation};
 pub use budget::Budget;
+pub(crate) use budget::divide;
 pub(crate) use condition::{CONDITIONS, condition_keywords, condition_of, constrained_by, errors_of, restore};
 pub(crate) use constraint_objects::CaseMaker;
 #[cfg(test)]

@@ -166,6 +166,7 @@ impl<'s> Sampler<'s> {
             _ if object => {
                 let mut map = self.required(shape, rich, depth)?;
                 if rich {
+                    self.budget.spend(shape.properties.len());
                     for (name, child) in &shape.properties {
                         let chance = if self.learnt.named.contains(name) { 65 } else { 3 };
                         if !map.contains_key(name) && self.below(100) < chance {

@@ -4,7 +4,6 @@ mod combine;
 mod random;
 mod verdict;
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
@@ -57,10 +56,6 @@ pub enum Cause<'c> {
 const MAX_NAMES: usize = 12;
 /// How many rules provide literals and fields.
 const MAX_LEARNT: usize = 24;
-/// How many are tried to show all changes of a version.
-const MAX_TRIES_TOGETHER: usize = 90_000;
-/// How many steps the checks of random objects, and of objects that a search finds, may take.
-const MAX_CHECK_STEPS: usize = 30_000_000;
 /// Metadata that every resource can have: undeclared fields there are kept.
 const OBJECT_META: &[&str] = &[
     r#"{"labels": {"a": "b"}}"#,
@@ -73,6 +68,9 @@ const OBJECT_META: &[&str] = &[
 /// undeclared keys.
 const UNDECLARED: &[&str] =
     &["false", "0", r#""""#, "[]", "{}", "1.5", r#"{"key": "a"}"#, r#"[{"key": "a"}]"#, "[false]", r#"{"key": {"key": "a"}}"#];
+/// The cost of copying a property, and of compiling a node, relative to that of a condition.
+const COPIED: usize = 8;
+const COMPILED: usize = 32;
 /// The most items in a list that is rebuilt to show one keyword alone.
 const MAX_BUILT: u64 = 128;
 
@@ -86,10 +84,6 @@ pub struct Witnesses<'s> {
     /// apiVersion, kind and metadata: several, if rules of the root depend on the name.
     heads: Vec<Value>,
     budget: Budget,
-    /// How many random objects may still be tried.
-    tries: Cell<usize>,
-    /// How many steps checks may still take.
-    check_steps: Cell<usize>,
 }
 
 impl<'s> Witnesses<'s> {
@@ -103,8 +97,6 @@ impl<'s> Witnesses<'s> {
             rules: SharedRules::of([old, new]),
             heads: heads([old, new], api_version, kind, budget),
             budget: budget.clone(),
-            tries: Cell::new(MAX_TRIES_TOGETHER),
-            check_steps: Cell::new(MAX_CHECK_STEPS),
         }
     }
 
@@ -118,8 +110,6 @@ impl<'s> Witnesses<'s> {
             rules: Rc::clone(&self.rules),
             heads: heads([self.new, self.old], api_version, kind, budget),
             budget: budget.clone(),
-            tries: Cell::new(MAX_TRIES_TOGETHER),
-            check_steps: Cell::new(MAX_CHECK_STEPS),
         }
     }
 
@@ -292,7 +282,7 @@ impl<'s> Witnesses<'s> {
         if let Some(metadata) = labelled.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.insert("labels".to_owned(), json!({"a": "b"}));
         }
-        let response = self.after.request_update(&stored, labelled);
+        let response = self.updated(&self.after, &stored, &labelled);
         !response.errors.iter().any(|error| concerns(&error.path.general(), path))
     }
 
@@ -308,7 +298,7 @@ impl<'s> Witnesses<'s> {
             }
             _ => *node = was.clone(),
         }
-        Compiled::new(&shape).request(witness.object.clone()).accepted()
+        self.budget.spend(COMPILED * shape.node_count()) && Compiled::new(&shape).request(witness.object.clone()).accepted()
     }
 
     /// Finds an object that is valid except for the change to be shown.
@@ -362,6 +352,11 @@ impl<'s> Witnesses<'s> {
             return None;
         }
         let was = self.old.at(path.steps())?;
+        // The nodes on the way are copied.
+        let on_the_way = (0..=path.steps().len()).filter_map(|length| self.new.at(path.steps().get(..length)?));
+        if !self.budget.spend(on_the_way.map(|node| COPIED * node.properties.len()).sum()) {
+            return None;
+        }
         let mut shape = self.new.clone();
         let node = shape.at_mut(path.steps())?;
         match cause {
@@ -375,7 +370,7 @@ impl<'s> Witnesses<'s> {
     /// Sends a body to both sides, and returns the difference if it concerns the path.
     pub fn confirm(&self, body: &Value, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         self.heads.iter().find_map(|head| {
-            let object = whole(head, body).filter(|_| self.check_steps.get() > 0)?;
+            let object = whole(head, body).filter(|_| self.budget.spend(0))?;
             let old = self.created(&self.before, &object);
             if !old.accepted() || !old.pruned.is_empty() || !old.undecided.is_empty() {
                 return None;

@@ -42,14 +42,14 @@ impl PatternSearch<'_> {
         if !budget.build(self.min_length as usize) {
             return Search::Undecided("too many strings that long were built".into());
         }
-        let Some(most) = budget.work(|| self.fingerprint()) else {
+        let Some(most) = budget.states(|| self.fingerprint()) else {
             return Search::Undecided(INTRICATE.into());
         };
         let Some(mut product) = Product::new(&self, most) else {
             return Search::Undecided("too many kinds of characters to tell apart".into());
         };
         let outcome = product.search(self.min_length, self.max_length, verify);
-        budget.worked(product.work(), outcome.is_err().then(|| self.fingerprint()));
+        budget.visited(product.work(), outcome.is_err().then(|| self.fingerprint()));
         outcome.unwrap_or_else(|Exhausted(what)| Search::Undecided(what.into()))
     }
 

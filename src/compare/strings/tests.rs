@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::*;
-use crate::compare::budget::MAX_WORK;
+use crate::compare::budget::MAX_STATES;
 use crate::model::relation::{Comparison, Relation};
 
 fn gains(value: String) -> Comparison<String> {
@@ -237,7 +237,7 @@ fn searches_of_one_comparison_share_their_work() {
         let goal = TextGoal { matches: vec![old], avoids: vec![new], min_length: 60, ..TextGoal::default() };
         assert!(matches!(goal.find(&budget), Search::Undecided(_)));
     }
-    assert!(budget.work(|| 0).is_some_and(|work| work < MAX_WORK), "all is used up");
+    assert!(budget.states(|| 0).is_some_and(|states| states < MAX_STATES), "all is used up");
     // Simple searches still succeed.
     let (digits, zero) = (pattern("^[0-9]+$"), pattern("^0$"));
     let goal = TextGoal { matches: vec![&digits], avoids: vec![&zero], ..TextGoal::default() };

@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::compare::Budget;
 use crate::compare::sampling::Sampler;
 use crate::model::fact::{Outcome, Witness};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Extra;
 use crate::model::{FieldPath, PathStep};
-use crate::server::object::{Compiled, Response};
+use crate::server::object::{Compiled, Response, value_count};
 
 use super::combine::{Combiner, with_fields_of};
 use super::verdict::{refuses, verdict};
@@ -23,6 +22,9 @@ const FEW: usize = 2;
 const ENOUGH: usize = 24;
 /// How many random objects are tried to find one that the old schema accepts.
 const MAX_GUESSES: usize = 200;
+/// The cost of a try, and of each value of an object that is sent, relative to that of a condition.
+const TRY: usize = 200;
+const REQUEST: usize = 256;
 
 /// What random objects show about a change.
 pub enum Trial {
@@ -72,6 +74,9 @@ impl Witnesses<'_> {
         let mut accepted = None;
         let heads = self.heads.iter().flat_map(|head| [head; 2]).cycle();
         for (turn, (at, head)) in ways.into_iter().cycle().zip(heads).take(MAX_TRIES).enumerate() {
+            if !self.may_try() {
+                return Trial::Open;
+            }
             let combined = match turn % 3 == 2 {
                 true => combiner.combined(&mut sampler, |a, b, choice| with_fields_of(a, b, at, choice)),
                 false => None,
@@ -80,9 +85,6 @@ impl Witnesses<'_> {
             let near = || accepted.take().and_then(|body: Value| sampler.changed(&body, self.old, at));
             let Some(body) = combined.or_else(near).or_else(|| sampler.body(self.old, at)) else { continue };
             let Some(object) = whole(head, &body) else { continue };
-            if !self.may_try() {
-                return Trial::Open;
-            }
             let old = self.created(&self.before, &object);
             if !is_kept(&old) {
                 continue;
@@ -120,6 +122,9 @@ impl Witnesses<'_> {
             Some((with_fields_of(&a.0, &b.0, at, choice)?, with_fields_of(&a.1, &b.1, at, choice)?))
         };
         for (turn, head) in self.heads.iter().cycle().take(MAX_TRIES).enumerate() {
+            if !self.may_try() {
+                return Trial::Open;
+            }
             let combined = if turn % 3 == 2 { combiner.combined(&mut sampler, both) } else { None };
             let other = || {
                 let before = sampler.body(self.old, at)?;
@@ -129,9 +134,6 @@ impl Witnesses<'_> {
             };
             let Some(update) = combined.or_else(other) else { continue };
             let (Some(previous), Some(object)) = (whole(head, &update.0), whole(head, &update.1)) else { continue };
-            if !self.may_try() {
-                return Trial::Open;
-            }
             if !fits(&previous) || !fits(&object) {
                 continue;
             }
@@ -167,15 +169,14 @@ impl Witnesses<'_> {
     /// Whether the old schema accepts one of a few random objects.
     pub(super) fn guesses_accepted(&self) -> bool {
         let mut sampler = self.sampler(&FieldPath::root(), Cause::Near);
-        self.heads.iter().cycle().take(MAX_GUESSES).any(|head| {
+        self.heads.iter().cycle().take(MAX_GUESSES).take_while(|_| self.may_try()).any(|head| {
             let object = sampler.body(self.old, &[]).and_then(|body| whole(head, &body));
-            object.is_some_and(|object| self.may_try() && self.created(&self.before, &object).accepted())
+            object.is_some_and(|object| self.created(&self.before, &object).accepted())
         })
     }
 
     fn may_try(&self) -> bool {
-        self.tries.set(self.tries.get().saturating_sub(1));
-        self.tries.get() > 0 && self.check_steps.get() > 0
+        self.budget.spend(TRY)
     }
 
     /// Sends a create to one side.
@@ -184,12 +185,12 @@ impl Witnesses<'_> {
     }
 
     /// Sends an update to one side.
-    fn updated(&self, side: &Compiled, old: &Value, object: &Value) -> Response {
+    pub(super) fn updated(&self, side: &Compiled, old: &Value, object: &Value) -> Response {
         self.counted(side.request_update(old, object.clone()))
     }
 
     fn counted(&self, response: Response) -> Response {
-        self.check_steps.set(self.check_steps.get().saturating_sub(response.steps));
+        self.budget.spend(response.steps.saturating_add(REQUEST * value_count(&response.stored)));
         response
     }
 
@@ -217,8 +218,7 @@ impl Witnesses<'_> {
         let mut seen = BTreeSet::new();
         rules.retain(|rule| seen.insert(*rule));
         rules.truncate(MAX_LEARNT);
-        // Little of the comparison's budget may be left, and these searches are few and small.
-        Sampler::new(rules.into_iter(), &Budget::of_each())
+        Sampler::new(rules.into_iter(), &self.budget)
     }
 }
 

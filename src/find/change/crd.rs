@@ -1,11 +1,11 @@
 //! Compares one CRD on both sides: its names, scope, versions and conversion.
 
+use crate::compare::Budget;
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::{Api, Crd, Place};
 
 use super::ChangeOptions;
-use super::evidence::SearchPool;
 use super::version::Compared;
 
 /// Collects the facts about one CRD.
@@ -16,14 +16,14 @@ pub(super) struct CrdComparison<'a, 't> {
     pub facts: Vec<Fact>,
     /// Pairs of schemas that were already compared.
     pub compared: Vec<Compared<'t>>,
-    pub pool: SearchPool,
+    pub budget: &'a Budget,
 }
 
-pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &ChangeOptions<'_>) -> Vec<Fact> {
+pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &ChangeOptions<'_>, budget: &Budget) -> Vec<Fact> {
     if old.node.same_text(new.node) && old.conversion.patched == new.conversion.patched {
         return Vec::new();
     }
-    let mut review = CrdComparison { old, new, options, facts: Vec::new(), compared: Vec::new(), pool: SearchPool::default() };
+    let mut review = CrdComparison { old, new, options, facts: Vec::new(), compared: Vec::new(), budget };
     review.api();
     review.names();
     review.metadata();

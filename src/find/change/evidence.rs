@@ -1,31 +1,24 @@
 //! Finds an object for each break, and keeps the facts that an object can show.
 
-use std::cell::{Cell, LazyCell};
+use std::cell::LazyCell;
 
 use crate::compare::{Budget, CONDITIONS, Cause, Sample, Trial, What, Witnesses, errors_of, is_oversized};
-use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Ratchet, Witness, Word};
 use crate::model::relation::Search;
 use crate::model::schema::{Schema, Shape};
 use crate::model::{FieldPath, PathStep};
-use crate::server::object::{Scale, without_empty_metadata};
+use crate::server::object::{Scale, value_count, without_empty_metadata};
 
 /// How many facts of one version get an object; more would only repeat the same.
 const SHOWN: usize = 400;
-/// Finding an object takes time quadratic in its widest object: how many pairs of fields may be looked at for one version.
-const PAIRS: usize = 100_000_000;
-/// Judging an object takes time linear in the schema: how many nodes may be looked at for one version.
-const NODES: usize = 8_000_000;
-/// All versions of a CRD together may do this many times the work of one.
-const POOLED: usize = 3;
+/// The cost of a search, besides what it does.
+const SEARCH: usize = 1_000;
 /// The cost of a fact, unless a field was only added or removed.
 const FULL_PRICE: usize = 8;
 /// An object with more values than this counts as several, to limit the memory for all of them.
 const LARGE: usize = 500;
 /// For how many facts of one version an object is searched that only the new schema accepts.
 const REVERSED: usize = 100;
-/// An unsuccessful search costs this many times more, because every other way to refuse an object was tried.
-const VAIN: usize = 8;
 
 /// A fact that isn't emitted yet, with what the comparison found at its node.
 ///
@@ -107,33 +100,6 @@ pub(super) struct ResourceNames<'a> {
     pub group: &'a str,
     pub version: &'a str,
     pub kind: &'a str,
-    pub pool: &'a SearchPool,
-}
-
-/// The work that the searches for objects of all versions of a CRD may still do.
-pub(super) struct SearchPool {
-    pairs: Cell<usize>,
-    nodes: Cell<usize>,
-}
-
-impl Default for SearchPool {
-    fn default() -> Self {
-        SearchPool { pairs: Cell::new(POOLED * PAIRS), nodes: Cell::new(POOLED * NODES) }
-    }
-}
-
-impl SearchPool {
-    /// How many facts of a version may get an object, by the fields of its widest object and its nodes.
-    fn facts(&self, width: usize, size: usize) -> usize {
-        let (pairs, nodes) = (self.pairs.get().min(PAIRS), self.nodes.get().min(NODES));
-        SHOWN.min(pairs / width.saturating_mul(width)).min(nodes / size)
-    }
-
-    fn spend(&self, facts: usize, width: usize, size: usize) {
-        let less = |left: &Cell<usize>, spent: usize| left.set(left.get().saturating_sub(spent.saturating_mul(facts)));
-        less(&self.pairs, width.saturating_mul(width));
-        less(&self.nodes, size);
-    }
 }
 
 impl ResourceNames<'_> {
@@ -160,6 +126,7 @@ pub(super) fn attach(
     old: (&Schema<'_>, &Scale),
     new: (&Schema<'_>, &Scale),
     resource: ResourceNames<'_>,
+    budget: &Budget,
 ) -> Vec<Fact> {
     let roots = [old.0.node(), new.0.node()];
     if !drafts.iter().any(|draft| breaks(&draft.fact) || widens(&draft.fact) || is_transition_on_new_fields(&draft.fact)) {
@@ -170,29 +137,24 @@ pub(super) fn attach(
         return drafts.into_iter().map(|draft| unshown(draft.fact)).collect();
     }
     let (before, after) = (scaled(old.0, old.1), scaled(new.0, new.1));
-    let witnesses = resource.witnesses(&before, &after, &Budget::shared());
+    let witnesses = resource.witnesses(&before, &after, budget);
     // "No object shows it" proves something only if some object is known to satisfy the schema.
     let inhabited = LazyCell::new(|| witnesses.is_inhabited());
-    let most = |count: fn(Node<'_>) -> usize| roots.into_iter().map(count).max().unwrap_or(1).max(1);
-    let (width, size) = (most(widest), most(nodes));
-    let all = FULL_PRICE * resource.pool.facts(width, size);
-    let mut left = all;
+    let mut left = FULL_PRICE * SHOWN;
     // A keyword that became a rule, or a rule that moved, accepts no more than before; only an object can distinguish accepting
     // more values from a rewrite.
-    let reversed = LazyCell::new(|| witnesses.reversed(&resource.api_version(), resource.kind, &Budget::shared()));
-    let may_be_reversed = REVERSED.min(left / FULL_PRICE);
-    let (mut left_reversed, reversed_inhabited) = (may_be_reversed, LazyCell::new(|| reversed.is_inhabited()));
+    let reversed = LazyCell::new(|| witnesses.reversed(&resource.api_version(), resource.kind, &budget.part(2)));
+    let (mut left_reversed, reversed_inhabited) = (REVERSED, LazyCell::new(|| reversed.is_inhabited()));
     let facts: Vec<Fact> = drafts
         .into_iter()
-        .map(|draft| match widens(&draft.fact) && left_reversed > 0 {
+        .map(|draft| match widens(&draft.fact) && left_reversed > 0 && budget.spend(SEARCH) {
             true => {
                 left_reversed -= 1;
                 widened(draft, &reversed, &|| *reversed_inhabited)
             }
-            false => show(draft, &witnesses, &|| *inhabited, &|path| gains(&reversed, path), &mut left),
+            false => show(draft, &witnesses, &|| *inhabited, &|path| gains(&reversed, path), (&mut left, budget)),
         })
         .collect();
-    resource.pool.spend((all - left).div_ceil(FULL_PRICE) + may_be_reversed - left_reversed, width, size);
     debug_assert!(facts.iter().all(is_sound), "a break is proved without an object");
     facts
 }
@@ -200,23 +162,6 @@ pub(super) fn attach(
 /// A break of requests, stored objects or data is proved only with an object.
 fn is_sound(fact: &Fact) -> bool {
     !breaks(fact) || !fact.affects.needs_object() || fact.evidence.certainty != Certainty::Proved || fact.evidence.witness.is_some()
-}
-
-/// The work for each object: nodes, and the texts of rules.
-fn nodes(node: Node<'_>) -> usize {
-    let own = 1 + node.as_str().map_or(0, |text| text.len().saturating_sub(SHORT) / NODE_BYTES);
-    let below = node.entries().filter(|entry| entry.name() != "description").map(|entry| entry.value);
-    own + below.chain(node.items()).map(nodes).sum::<usize>()
-}
-
-/// Texts shorter than this are free; of longer ones, this many bytes count as a node.
-const SHORT: usize = 64;
-const NODE_BYTES: usize = 8;
-
-/// The size of the largest mapping.
-fn widest(node: Node<'_>) -> usize {
-    let below = node.entries().map(|entry| entry.value).chain(node.items()).map(widest).max();
-    node.entries().count().max(below.unwrap_or(0))
 }
 
 /// A rule that only reads new fields, but fails if their parent is absent.
@@ -310,7 +255,7 @@ fn show(
     witnesses: &Witnesses<'_>,
     inhabited: &dyn Fn() -> bool,
     gains: &dyn Fn(&FieldPath) -> bool,
-    left: &mut usize,
+    (left, budget): (&mut usize, &Budget),
 ) -> Fact {
     let FactDraft { mut fact, mut lost, rule, .. } = draft;
     if let (true, Some(text)) = (is_transition_on_new_fields(&fact), &rule) {
@@ -327,7 +272,7 @@ fn show(
     }
     // The object for a field that was added or removed needs little more than that field.
     let price = if fact.aspect == Aspect::Presence { 1 } else { FULL_PRICE };
-    if *left < price {
+    if *left < price || !budget.spend(SEARCH) {
         return FactDraft::unshown(fact, "there are too many changes to search for an object of each");
     }
     *left -= price;
@@ -356,10 +301,7 @@ fn show(
                 shown(fact, *witness)
             }
             Trial::Passed { loosened } => FactDraft::from(fact).tested(loosened),
-            Trial::Open => {
-                *left = left.saturating_sub((VAIN - 1) * price);
-                FactDraft::unshown(fact, "none of the random updates that were tried shows it")
-            }
+            Trial::Open => FactDraft::unshown(fact, "none of the random updates that were tried shows it"),
         };
     }
     // If no object shows it, every new object may satisfy the rule; that isn't proved.
@@ -414,7 +356,7 @@ fn show(
             if witness.new == Outcome::Rejected && matches!(fact.aspect, Aspect::Default | Aspect::Nullable) {
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]);
             }
-            *left = left.saturating_sub(FULL_PRICE * (values(&witness.object) / LARGE));
+            *left = left.saturating_sub(FULL_PRICE * (value_count(&witness.object) / LARGE));
             // The object shows what the server tolerates; only the schema shows how far that applies.
             if witness.new == Outcome::Rejected && fact.ratchet.is_some() {
                 fact.ratchet = match (fact.ratchet, witnesses.is_ratcheted(&witness, &fact.path)) {
@@ -448,7 +390,6 @@ fn show(
         }
         Search::Impossible => return FactDraft::unshown(fact, "a complete search found no object that shows it"),
         Search::Undecided(reason) => {
-            *left = left.saturating_sub((VAIN - 1) * price);
             return FactDraft::unshown(fact, format!("neither a search nor random objects found one that shows it, because {reason}"));
         }
     }
@@ -475,15 +416,6 @@ fn shown(mut fact: Fact, witness: Witness) -> Fact {
         fact.effect = Effect::Narrowed;
     }
     fact
-}
-
-/// The number of values in an object, at any depth.
-fn values(value: &serde_json::Value) -> usize {
-    match value {
-        serde_json::Value::Object(map) => 1 + map.values().map(values).sum::<usize>(),
-        serde_json::Value::Array(list) => 1 + list.iter().map(values).sum::<usize>(),
-        _ => 1,
-    }
 }
 
 /// What an object must show for a change; another change below the node would prove nothing about it.

@@ -31,8 +31,7 @@ mod walk;
 
 pub use upgrade::upgrade;
 
-use rayon::prelude::*;
-
+use crate::compare::{Budget, divide};
 use crate::find::facts_by_server::facts_for;
 use crate::find::review_context::{ReviewContext, Stability};
 use crate::model::fact::Fact;
@@ -67,20 +66,20 @@ struct Sides<'b, 't> {
 
 impl Sides<'_, '_> {
     /// The facts for one server.
-    fn facts_on(&self, server: Server, options: &ChangeOptions<'_>) -> Vec<Fact> {
+    fn facts_on(&self, server: Server, options: &ChangeOptions<'_>, budget: &Budget) -> Vec<Fact> {
         let sides = [self.old, self.new, self.beside];
         if sides.into_iter().flatten().all(|crd| crd.kubernetes.is(server)) {
-            return self.facts(options);
+            return self.facts(options, budget);
         }
         let [old, new, beside] = sides.map(|crd| crd.map(|crd| crd.on(server)));
-        Sides { old: old.as_ref(), new: new.as_ref(), beside: beside.as_ref() }.facts(options)
+        Sides { old: old.as_ref(), new: new.as_ref(), beside: beside.as_ref() }.facts(options, budget)
     }
 
-    fn facts(&self, options: &ChangeOptions<'_>) -> Vec<Fact> {
+    fn facts(&self, options: &ChangeOptions<'_>, budget: &Budget) -> Vec<Fact> {
         let mut facts = match (self.old, self.new) {
             (Some(old), Some(new)) => {
-                let told = self.beside.map_or_else(Vec::new, |beside| crd::changed(beside, new, options));
-                let mut facts = crd::changed(old, new, options);
+                let told = self.beside.map_or_else(Vec::new, |beside| crd::changed(beside, new, options, &budget.part(2)));
+                let mut facts = crd::changed(old, new, options, budget);
                 facts.retain(|fact| !told.iter().any(|told| says_the_same(told, fact)));
                 facts
             }
@@ -97,10 +96,9 @@ impl Sides<'_, '_> {
 /// Finds every change from `old` to `new`. The result doesn't depend on the number of threads, nor on the order of files or keys.
 pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &ChangeOptions<'_>) -> Vec<Fact> {
     let stability = Stability::new(Some(old), new, &options.context);
-    let facts: Vec<Vec<Fact>> = pairs(old, new)
-        .into_par_iter()
-        .map(|sides| stability.complete(facts_for(options.context.kubernetes, |server| sides.facts_on(server, options))))
-        .collect();
+    let facts = divide(&pairs(old, new), |sides, budget| {
+        stability.complete(facts_for(options.context.kubernetes, |server| sides.facts_on(server, options, budget)))
+    });
     facts.into_iter().flatten().collect()
 }
 
@@ -108,8 +106,8 @@ pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &ChangeOptions<'_>) -> 
 pub fn successor<'t>(old: &Crd<'t>, new: &Crd<'t>, gone: &str, options: &ChangeOptions<'_>) -> Option<(String, Vec<Fact>)> {
     let before = old.version(gone)?;
     let after = version::successor(new, before)?;
-    let mut review =
-        crd::CrdComparison { old, new, options, facts: Vec::new(), compared: Vec::new(), pool: evidence::SearchPool::default() };
+    let budget = Budget::shared();
+    let mut review = crd::CrdComparison { old, new, options, facts: Vec::new(), compared: Vec::new(), budget: &budget };
     review.successor(before, after);
     Some((after.name.to_owned(), review.facts))
 }

@@ -110,6 +110,7 @@ impl<'t> CrdComparison<'_, 't> {
             against: Some(before.name),
             scales: &scales,
             options: self.options,
+            budget: self.budget,
         };
         ChangeWalk::new(scope).run((from, before.name_node), (to, after.name_node))
     }

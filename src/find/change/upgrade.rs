@@ -8,13 +8,12 @@ mod ratchet;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::cel::check::Purpose;
 use crate::cel::decl::Decl;
 use crate::cel::eval::Program;
-use crate::compare::Sample;
+use crate::compare::{Budget, Sample, divide};
 use crate::find::facts_by_server::read_by;
 use crate::find::review_context::{ReviewContext, Stability};
 use crate::input::yaml::Node;
@@ -26,7 +25,7 @@ use crate::model::{Api, Bundle, Crd, FieldPath, PathStep, Place, Version};
 use crate::server::crd;
 use crate::server::object::{Scale, enforced_format};
 
-use super::evidence::{FactDraft, ResourceNames, SearchPool, attach};
+use super::evidence::{FactDraft, ResourceNames, attach};
 use super::value_text::cut;
 
 /// Features that change the value of a rule which compiles with and without them.
@@ -49,15 +48,15 @@ struct RangeField {
 pub fn upgrade(bundle: &Bundle<'_>, (from, to): (Minor, Minor), context: &ReviewContext<'_>) -> Vec<Fact> {
     let (from, to) = (from.server(), to.server());
     let stability = Stability::new(None, bundle, context);
-    let of_crd = |crd: &Crd<'_>| {
+    let of_crd = |crd: &&Crd<'_>, budget: &Budget| {
         let mut facts = refusals(crd, from, to);
         for version in crd.versions.iter().filter(|version| version.served) {
-            facts.extend(of_version(crd, version, from, to));
+            facts.extend(of_version(crd, version, (from, to), budget));
         }
-        facts
+        stability.complete(facts)
     };
     let crds: Vec<&Crd<'_>> = bundle.crds.iter().filter(|crd| crd.api == Api::V1).collect();
-    let mut facts: Vec<Fact> = crds.par_iter().flat_map_iter(|crd| stability.complete(of_crd(crd))).collect();
+    let mut facts: Vec<Fact> = divide(&crds, of_crd).into_iter().flatten().collect();
     facts.extend(stability.complete(ratchet::tolerated(&crds, from, to)));
     facts
 }
@@ -85,16 +84,15 @@ fn refusals(crd: &Crd<'_>, from: Server, to: Server) -> Vec<Fact> {
     facts
 }
 
-fn of_version(crd: &Crd<'_>, version: &Version<'_>, from: Server, to: Server) -> Vec<Fact> {
+fn of_version(crd: &Crd<'_>, version: &Version<'_>, (from, to): (Server, Server), budget: &Budget) -> Vec<Fact> {
     let Some(schema) = &version.schema else { return Vec::new() };
     let (old, new) = (schema.clone().on(from), schema.clone().on(to));
     let mut walk = UpgradeWalk { crd, version: version.name, from, to, drafts: Vec::new(), facts: Vec::new(), ranges: BTreeMap::new() };
     walk.node(&old, &new, &FieldPath::root(), true);
     let scale = Scale::of(version);
-    let pool = SearchPool::default();
-    let resource = ResourceNames { group: crd.group(), version: version.name, kind: crd.kind(), pool: &pool };
+    let resource = ResourceNames { group: crd.group(), version: version.name, kind: crd.kind() };
     let shown = |drafts: Vec<FactDraft>| {
-        let facts = if drafts.is_empty() { Vec::new() } else { attach(drafts, (&old, &scale), (&new, &scale), resource) };
+        let facts = if drafts.is_empty() { Vec::new() } else { attach(drafts, (&old, &scale), (&new, &scale), resource, budget) };
         // Without an object that shows it, there is no change.
         facts.into_iter().filter(|fact| fact.effect != Effect::Rewritten)
     };

@@ -1,5 +1,6 @@
 //! Compares the versions of one CRD: those on both sides, those added and those removed.
 
+use crate::compare::Budget;
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::model::schema::{Keyword, Schema};
@@ -13,13 +14,14 @@ use super::walk::{ChangeWalk, FactScope};
 impl<'a, 't> CrdComparison<'a, 't> {
     pub(super) fn versions(&mut self) {
         let (old, new) = (self.old, self.new);
-        for after in &new.versions {
+        for (index, after) in new.versions.iter().enumerate() {
+            let budget = self.budget.part(new.versions.len() - index);
             match old.version(after.name) {
                 Some(before) => {
                     self.version(before, after);
-                    self.schema(before, after);
+                    self.schema(before, after, &budget);
                 }
-                None => self.version_added(after),
+                None => self.version_added(after, &budget),
             }
         }
         for before in old.versions.iter().filter(|version| new.version(version.name).is_none()) {
@@ -27,11 +29,11 @@ impl<'a, 't> CrdComparison<'a, 't> {
         }
     }
 
-    fn schema(&mut self, before: &Version<'t>, after: &Version<'t>) {
+    fn schema(&mut self, before: &Version<'t>, after: &Version<'t>, budget: &Budget) {
         match (&before.schema, &after.schema) {
             (Some(old), Some(new)) => {
                 let scales = (Scale::of(before), Scale::of(after));
-                let scope = self.scope(after, Subject::Field, None, &scales);
+                let scope = self.scope(after, Subject::Field, None, &scales, budget);
                 let sides = ((old, schema_key(before)), (new, schema_key(after)));
                 let (served, start) = (before.served && after.served, self.facts.len());
                 let own = ((old.node(), sides.0.1), (new.node(), sides.1.1));
@@ -50,7 +52,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
                 } else {
                     let drafts = ChangeWalk::new(scope).drafts(sides.0, sides.1).into_iter().map(unserved).collect::<Vec<_>>();
                     self.facts.extend(match self.options.witnesses {
-                        true => super::evidence::attach(drafts, (old, &scales.0), (new, &scales.1), self.resource(after)),
+                        true => super::evidence::attach(drafts, (old, &scales.0), (new, &scales.1), self.resource(after), budget),
                         false => drafts.into_iter().map(|draft| draft.fact).collect(),
                     });
                 }
@@ -82,7 +84,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
     }
 
     pub(super) fn resource<'s>(&'s self, version: &'s Version<'t>) -> ResourceNames<'s> {
-        ResourceNames { group: self.new.group(), version: version.name, kind: self.new.kind(), pool: &self.pool }
+        ResourceNames { group: self.new.group(), version: version.name, kind: self.new.kind() }
     }
 
     fn scope<'s>(
@@ -91,6 +93,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
         subject: Subject,
         against: Option<&'s str>,
         scales: &'s (Scale, Scale),
+        budget: &'s Budget,
     ) -> FactScope<'s> {
         FactScope {
             crd: self.new.name,
@@ -103,10 +106,11 @@ impl<'a, 't> CrdComparison<'a, 't> {
             against,
             scales,
             options: self.options,
+            budget,
         }
     }
 
-    fn version_added(&mut self, version: &Version<'t>) {
+    fn version_added(&mut self, version: &Version<'t>, budget: &Budget) {
         let nearest = self.nearest(version);
         let mut fact = self
             .fact(Subject::Version, Aspect::Presence, Effect::Added)
@@ -128,7 +132,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
         let from = beside.unwrap_or(before);
         let (Some(old), Some(new)) = (&from.schema, &version.schema) else { return };
         let scales = (Scale::of(from), Scale::of(version));
-        let walk = ChangeWalk::new(self.scope(version, subject, Some(before.name), &scales));
+        let walk = ChangeWalk::new(self.scope(version, subject, Some(before.name), &scales, budget));
         let (old, new) = ((old, schema_key(from)), (new, schema_key(version)));
         // Clients that are moved send the same objects to the new version.
         let mut facts = if stays { walk.run(old, new) } else { walk.shown(old, new, self.resource(version)) };
@@ -150,7 +154,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
     pub(super) fn successor(&mut self, before: &Version<'t>, after: &Version<'t>) {
         let (Some(old), Some(new)) = (&before.schema, &after.schema) else { return };
         let scales = (Scale::of(before), Scale::of(after));
-        let walk = ChangeWalk::new(self.scope(after, Subject::NewVersion, Some(before.name), &scales));
+        let walk = ChangeWalk::new(self.scope(after, Subject::NewVersion, Some(before.name), &scales, self.budget));
         let facts = walk.run((old, schema_key(before)), (new, schema_key(after)));
         self.facts.extend(facts);
     }

@@ -17,7 +17,7 @@ use super::json_types::JsonTypes;
 use super::presence::Required;
 
 /// What all facts of one comparison have in common.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct FactScope<'a> {
     pub crd: &'a str,
     pub channel: Option<&'a str>,
@@ -33,6 +33,8 @@ pub(super) struct FactScope<'a> {
     /// What both versions require besides their schemas.
     pub scales: &'a (Scale, Scale),
     pub options: &'a ChangeOptions<'a>,
+    /// What searches may still do.
+    pub budget: &'a Budget,
 }
 
 /// How a node is attached to its parent.
@@ -79,12 +81,12 @@ impl<'a> ChangeWalk<'a> {
         if !self.scope.options.witnesses {
             return self.run(old, new);
         }
-        let FactScope { scales, options, .. } = self.scope;
+        let FactScope { scales, options, budget, .. } = self.scope;
         let mut drafts = self.drafts(old, new);
         if let Some(near) = options.near {
             drafts.retain(|draft| near.iter().any(|fact| fact.is_near(&draft.fact)));
         }
-        super::evidence::attach(drafts, (old.0, &scales.0), (new.0, &scales.1), resource)
+        super::evidence::attach(drafts, (old.0, &scales.0), (new.0, &scales.1), resource, budget)
     }
 
     /// The facts about two schemas, each with its key in the file.
@@ -93,7 +95,8 @@ impl<'a> ChangeWalk<'a> {
     }
 
     pub(super) fn drafts<'t>(mut self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<FactDraft> {
-        let budget = Budget::shared();
+        // The other half finds objects that show what this half finds.
+        let budget = self.scope.budget.part(2);
         let pair = NodePair {
             old: old.0.clone(),
             new: new.0.clone(),

@@ -21,8 +21,7 @@ pub use history::{Release, history};
 
 use std::collections::HashSet;
 
-use rayon::prelude::*;
-
+use crate::compare::{Budget, divide};
 use crate::find::facts_by_server::{facts_for, read_by};
 use crate::find::review_context::{ReviewContext, Stability};
 use crate::input::yaml::Node;
@@ -35,8 +34,11 @@ use walk::LintWalk;
 /// Facts about each CRD by itself, in the order of the bundle.
 pub fn inspect(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     let stability = Stability::new(None, bundle, context);
-    let of_crd = |crd: &Crd<'_>| facts_for(context.kubernetes, |server| read_by(crd, server, |crd| facts(crd, crd::create)));
-    bundle.crds.par_iter().flat_map_iter(|crd| stability.complete(of_crd(crd))).collect()
+    let facts = divide(&bundle.crds, |crd, budget| {
+        let of_server = |server| read_by(crd, server, |crd| facts(crd, crd::create, budget));
+        stability.complete(facts_for(context.kubernetes, of_server))
+    });
+    facts.into_iter().flatten().collect()
 }
 
 /// Facts about the new bundle, given the old one.
@@ -45,16 +47,17 @@ pub fn inspect(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
 /// ([`Mark::RefusedAgain`]), the change didn't cause it.
 pub fn review(old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     let stability = Stability::new(Some(old), new, context);
-    let of_crd = |crd: &Crd<'_>| {
+    let facts = divide(&new.crds, |crd, budget| {
         let before = predecessor(old, crd);
-        facts_for(context.kubernetes, |server| {
+        let of_server = |server| {
             read_by(crd, server, |crd| match before {
-                Some(before) => read_by(before, server, |before| compare(Some(before), crd)),
-                None => compare(None, crd),
+                Some(before) => read_by(before, server, |before| compare(Some(before), crd, budget)),
+                None => compare(None, crd, budget),
             })
-        })
-    };
-    new.crds.par_iter().flat_map_iter(|crd| stability.complete(of_crd(crd))).collect()
+        };
+        stability.complete(facts_for(context.kubernetes, of_server))
+    });
+    facts.into_iter().flatten().collect()
 }
 
 /// The CRD with the same name, in the same channel and file if there are several.
@@ -63,15 +66,15 @@ fn predecessor<'b, 't>(old: &'b Bundle<'t>, crd: &Crd<'_>) -> Option<&'b Crd<'t>
     crd.counterpart(named).or(named.first())
 }
 
-fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
-    let Some(old) = old else { return facts(new, crd::create) };
-    let mut facts = facts(new, |new| crd::update(old, new));
+fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>, budget: &Budget) -> Vec<Fact> {
+    let Some(old) = old else { return facts(new, crd::create, budget) };
+    let mut facts = facts(new, |new| crd::update(old, new), budget);
     if facts.iter().any(|fact| fact.is_refusal() && !fact.pre_existing) {
         excuse_old_refusals(&mut facts, old, new);
     }
     if facts.iter().any(|fact| !fact.is_refusal()) {
         let same = old.node.same(new.node) && old.conversion.patched == new.conversion.patched;
-        let before = if same { Vec::new() } else { accepted_before(old, new) };
+        let before = if same { Vec::new() } else { accepted_before(old, new, budget) };
         let known: HashSet<_> = before.iter().map(Fact::identity).collect();
         let had: Vec<bool> = facts.iter().map(|fact| same || known.contains(&fact.identity())).collect();
         for (fact, had) in facts.iter_mut().zip(had).filter(|(fact, _)| !fact.is_refusal()) {
@@ -122,7 +125,7 @@ fn is_moved(fact: &Fact, other: &Fact, old: &Crd<'_>, new: &Crd<'_>) -> bool {
 }
 
 /// The server's response to a CRD, and lint facts about what it accepts.
-fn facts<'t>(crd: &Crd<'t>, admit: impl Fn(&Crd<'t>) -> Admission) -> Vec<Fact> {
+fn facts<'t>(crd: &Crd<'t>, admit: impl Fn(&Crd<'t>) -> Admission, budget: &Budget) -> Vec<Fact> {
     let mut collector = FactCollector::new(crd);
     if crd.api == Api::V1Beta1 {
         writing::outdated(&mut collector);
@@ -132,7 +135,7 @@ fn facts<'t>(crd: &Crd<'t>, admit: impl Fn(&Crd<'t>) -> Admission) -> Vec<Fact> 
     writing::check(&mut collector);
     // If the document can't be decoded, the rest would be guesses.
     if admission.decoded {
-        lint(&mut collector, |version| admission.is_structural(version));
+        lint(&mut collector, |version| admission.is_structural(version), budget);
     }
     let mut facts = admission.facts;
     facts.extend(collector.into_facts());
@@ -141,7 +144,7 @@ fn facts<'t>(crd: &Crd<'t>, admit: impl Fn(&Crd<'t>) -> Admission) -> Vec<Fact> 
 
 /// The facts about what the server accepted in the old CRD. A CRD of the old API excuses no facts about the new one, unless it kept
 /// unknown fields: then hardly any fact about its schema applied.
-fn accepted_before(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
+fn accepted_before(old: &Crd<'_>, new: &Crd<'_>, budget: &Budget) -> Vec<Fact> {
     let mut collector = FactCollector::new(old);
     if old.api == Api::V1Beta1 && old.preserves_unknown() {
         writing::outdated(&mut collector);
@@ -150,8 +153,8 @@ fn accepted_before(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
     let (mut facts, decoded) = if old.api == Api::V1 { crd::decode(old) } else { (Vec::new(), true) };
     writing::check(&mut collector);
     if decoded {
-        lint(&mut collector, |_| true);
-        facts.extend(version_loss::known_before(old, new));
+        lint(&mut collector, |_| true, budget);
+        facts.extend(version_loss::known_before(old, new, budget));
     }
     facts.extend(collector.into_facts());
     facts
@@ -159,7 +162,7 @@ fn accepted_before(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
 
 /// Emits facts about what the server accepts but shouldn't be there. `structural` returns whether the schema of a version, by its
 /// index, is structural.
-fn lint<'t>(collector: &mut FactCollector<'t>, structural: impl Fn(usize) -> bool) {
+fn lint<'t>(collector: &mut FactCollector<'t>, structural: impl Fn(usize) -> bool, budget: &Budget) {
     let versions = VersionList::of(&collector.crd);
     let mut linted: Vec<((Node<'t>, Node<'t>), std::ops::Range<usize>)> = Vec::new();
     for version in &versions.entries {
@@ -174,6 +177,6 @@ fn lint<'t>(collector: &mut FactCollector<'t>, structural: impl Fn(usize) -> boo
         linted.push((place, start..collector.count()));
     }
     subresource_paths::check(collector, &versions);
-    version_loss::check(collector);
+    version_loss::check(collector, budget);
     convention::crd(collector, &versions);
 }

@@ -184,6 +184,16 @@ impl Shape {
         })
     }
 
+    /// The number of nodes from this one down.
+    pub(crate) fn node_count(&self) -> usize {
+        let clauses = [&self.all_of, &self.any_of, &self.one_of].into_iter().flatten().map(Shape::node_count).sum::<usize>();
+        let values = match &self.extra {
+            Extra::Values(values) => Some(values),
+            _ => None,
+        };
+        1 + clauses + self.properties.values().chain(&self.items).chain(values).map(|child| child.node_count()).sum::<usize>()
+    }
+
     /// A shape that accepts everything and restricts nothing.
     pub fn any(at: NodeId) -> Self {
         Shape {

@@ -55,7 +55,7 @@ impl Filled {
 
     /// Copies the default for this place, if there is room for it.
     fn take(&mut self, default: &Value, trail: &Trail<'_>) -> Option<Value> {
-        self.left = self.left.saturating_sub(size(default));
+        self.left = self.left.saturating_sub(value_count(default));
         if self.is_cut() {
             return None;
         }
@@ -67,10 +67,10 @@ impl Filled {
 }
 
 /// How many values a value contains, including itself.
-fn size(value: &Value) -> usize {
+pub(crate) fn value_count(value: &Value) -> usize {
     match value {
-        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
-        Value::Object(map) => 1 + map.values().map(size).sum::<usize>(),
+        Value::Array(items) => 1 + items.iter().map(value_count).sum::<usize>(),
+        Value::Object(map) => 1 + map.values().map(value_count).sum::<usize>(),
         _ => 1,
     }
 }

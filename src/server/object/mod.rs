@@ -33,7 +33,7 @@ use crate::model::kubernetes::Feature;
 use crate::model::schema::Shape;
 use crate::server::key_fate::Pruning;
 
-pub(crate) use apply_defaults::DefaultNode;
+pub(crate) use apply_defaults::{DefaultNode, value_count};
 pub(crate) use check::CheckNode;
 pub use check_default::default_of_schema;
 pub use check_files::{ObjectReport, ObjectVerdict, Request, check_objects};
@@ -45,6 +45,7 @@ pub use endpoint::{Endpoint, Subresource};
 pub(crate) use enumeration::only_listed;
 pub use error::{FieldError, FieldErrorKind, FieldErrorType};
 pub use impact::{Hit, HitObject, ImpactChecker, ObjectHarm};
+pub(crate) use lists::repeated;
 pub use path::{ObjectPath, ObjectStep};
 pub use ratchet::{Tolerance, Tolerated};
 pub use scale::Scale;

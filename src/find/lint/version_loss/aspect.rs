@@ -87,7 +87,7 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
             let words = condition_keywords().chain([Keyword::Validations]).filter(|&word| !same(here, word));
             let words: Vec<&str> = words.map(Keyword::name).collect();
             let evidence =
-                if words.is_empty() { None } else { accepted_difference::difference(&first.schema, &here.schema, role, &self.budget) };
+                if words.is_empty() { None } else { accepted_difference::difference(&first.schema, &here.schema, role, self.budget) };
             Some((other, words, evidence?))
         });
         let Some((other, words, evidence)) = differing else { return };

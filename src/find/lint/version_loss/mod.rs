@@ -14,6 +14,7 @@ mod walk;
 
 use std::collections::BTreeSet;
 
+use crate::compare::Budget;
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::{Crd, FactCollector, FieldPath, Version};
@@ -37,7 +38,7 @@ impl Gate<'_, '_> {
     }
 }
 
-pub(super) fn check<'t>(collector: &mut FactCollector<'t>) {
+pub(super) fn check<'t>(collector: &mut FactCollector<'t>, budget: &Budget) {
     let crd = collector.crd.clone();
     let gates: Vec<Gate<'_, 't>> = crd
         .versions
@@ -50,25 +51,25 @@ pub(super) fn check<'t>(collector: &mut FactCollector<'t>) {
         return;
     }
     if crd.conversion.is_webhook() {
-        webhook(collector, &crd, &gates);
+        webhook(collector, &crd, &gates, budget);
         return;
     }
     status(collector, &gates);
     if let Some(fates) = fates(&gates) {
-        VersionLossWalk::new(&gates, collector).run(&fates);
+        VersionLossWalk::new(&gates, collector, budget).run(&fates);
     }
 }
 
 /// The facts about the old CRD, limited to the versions that the new one still has and serves. Facts can't name a removed version,
 /// but losses in the other versions are pre-existing.
-pub(super) fn known_before(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
+pub(super) fn known_before(old: &Crd<'_>, new: &Crd<'_>, budget: &Budget) -> Vec<Fact> {
     let mut left = old.clone();
     left.versions.retain(|version| new.version(version.name).is_some());
     for version in &mut left.versions {
         version.served &= new.version(version.name).is_some_and(|now| now.served);
     }
     let mut collector = FactCollector::new(&left);
-    check(&mut collector);
+    check(&mut collector, budget);
     collector.into_facts()
 }
 
@@ -100,10 +101,10 @@ fn status<'t>(collector: &mut FactCollector<'t>, gates: &[Gate<'_, 't>]) {
 }
 
 /// With a webhook the schemas still prune; whether the webhook moves a value elsewhere first isn't known.
-fn webhook<'t>(collector: &mut FactCollector<'t>, crd: &Crd<'t>, gates: &[Gate<'_, 't>]) {
+fn webhook<'t>(collector: &mut FactCollector<'t>, crd: &Crd<'t>, gates: &[Gate<'_, 't>], budget: &Budget) {
     let Some(fates) = fates(gates) else { return };
     let mut aside = FactCollector::new(crd);
-    VersionLossWalk::new(gates, &mut aside).run(&fates);
+    VersionLossWalk::new(gates, &mut aside, budget).run(&fates);
     let lossy: Vec<Fact> = aside.into_facts().into_iter().filter(|fact| fact.effect == Effect::Lossy).collect();
     let paths: BTreeSet<String> = lossy.iter().map(|fact| fact.path.to_string()).collect();
     // A loss inside a lost object isn't listed separately.

@@ -18,7 +18,7 @@ pub(super) struct VersionLossWalk<'w, 'b, 't> {
     /// The index of the storage version.
     pub storage: usize,
     /// The remaining budget for comparing all versions.
-    pub budget: Budget,
+    pub budget: &'w Budget,
 }
 
 /// Which versions lose a field: those it is written through, and those whose schema drops it.
@@ -55,9 +55,9 @@ fn emptied(form: Form, fate: Option<&FieldFate<'_>>, path: &FieldPath) -> FieldP
 }
 
 impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
-    pub fn new(gates: &'w [Gate<'b, 't>], collector: &'w mut FactCollector<'t>) -> Self {
+    pub fn new(gates: &'w [Gate<'b, 't>], collector: &'w mut FactCollector<'t>, budget: &'w Budget) -> Self {
         let storage = gates.iter().position(|gate| gate.storage).unwrap_or(0);
-        VersionLossWalk { gates, collector, storage, budget: Budget::shared() }
+        VersionLossWalk { gates, collector, storage, budget }
     }
 
     pub fn run(mut self, fates: &[FieldFate<'t>]) {
