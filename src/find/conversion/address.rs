@@ -56,6 +56,9 @@ impl Containers {
     }
 }
 
+/// The field that identifies the items of a list if its schema doesn't declare others.
+const NAME: &str = "name";
+
 /// The fields that identify the items of lists.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ListKeys {
@@ -65,6 +68,11 @@ pub(crate) struct ListKeys {
 }
 
 impl ListKeys {
+    /// Whether a field may identify the items of a list.
+    pub fn identify(&self, field: &str) -> bool {
+        field == NAME || self.declared.values().flatten().flatten().any(|key| key == field)
+    }
+
     /// Adds the keys of all lists of a schema.
     pub fn add_schema(&mut self, shape: &Shape) {
         self.below(shape, &FieldPath::root());
@@ -212,7 +220,7 @@ impl ContainerWalk<'_> {
     /// the step. Items with equal content are numbered.
     fn names(&self, keys: &ListKeys, items: &[Value], rest: &[PathStep], at: &ContainerLocation) -> Vec<Vec<String>> {
         let declared = keys.declared.get(&at.path.general()).into_iter().flatten();
-        let name = vec!["name".to_owned()];
+        let name = vec![NAME.to_owned()];
         let mut sets: Vec<&Vec<String>> = Vec::new();
         for set in declared.chain([&name]).chain(&keys.used) {
             if !sets.contains(&set) {

@@ -25,7 +25,8 @@ use super::manifest::{Direction, Manifest};
 use super::output_schema::output_schema;
 use super::preserve::{Preserve, indexes_of_shared_keys};
 use super::schema_endpoint::SchemaEndpoint;
-use super::shape_edit::holds_anything;
+use super::search::Wanted;
+use super::shape_edit::{has_no_conditions, holds_anything};
 use super::step::{Op, StepFailure, same, shown};
 
 /// The laws in the order in which they are reported.
@@ -53,6 +54,9 @@ impl Law {
         }
     }
 }
+
+/// Why a law can't be proved.
+const PARTLY_KNOWN: &str = "the results of the steps are only partly known";
 
 /// Why a law doesn't apply.
 const NO_CONVERSION: &str = "the manifest doesn't convert in this direction";
@@ -89,6 +93,7 @@ pub struct LawCheck<'m> {
     pub new: &'m SchemaEndpoint,
     forward: Option<Converter<'m>>,
     back: Option<Converter<'m>>,
+    keys: Arc<ListKeys>,
 }
 
 /// The result of converting one object.
@@ -105,7 +110,7 @@ impl<'m> LawCheck<'m> {
         [old, new].into_iter().for_each(|endpoint| keys.add_schema(&endpoint.shape));
         let keys = Arc::new(keys);
         let converter = |direction| Converter::new(manifest, direction).ok().map(|converter| converter.with_keys(&keys));
-        LawCheck { manifest, old, new, forward: converter(Direction::Forward), back: converter(Direction::Back) }
+        LawCheck { manifest, old, new, forward: converter(Direction::Forward), back: converter(Direction::Back), keys }
     }
 
     fn converter(&self, direction: Direction) -> Option<&Converter<'m>> {
@@ -152,6 +157,26 @@ impl<'m> LawCheck<'m> {
         }
     }
 
+    /// Checks that the steps don't act on the field where values are preserved, and that storing values there has no other effect.
+    fn preserved_values_are_apart(&self) -> Result<(), String> {
+        let Some(Preserve::Field(field)) = &self.manifest.preserve else { return Ok(()) };
+        let unconditional = |endpoint: &SchemaEndpoint| {
+            let head = field.head().unwrap_or_default();
+            let parent = endpoint.shape.property(head);
+            !endpoint.shape.required.contains(head) && parent.is_none_or(|parent| parent.default.is_none() && has_no_conditions(parent))
+        };
+        let apart = |path: &&FieldPath| path.head() == field.head() && !path.starts_with(field) && !field.starts_with(path);
+        let simple = field.steps().len() == 2 && unconditional(self.old) && unconditional(self.new);
+        // The field may be removed together with an empty parent, which these steps need.
+        let needs_parent = |op: &Op| op.triggers().iter().any(|(_, wanted)| matches!(wanted, Wanted::Missing));
+        let ops = self.manifest.steps.iter().flat_map(|step| [Some(step.op.clone()), step.op.inverse()]).flatten();
+        let simple = simple && !ops.into_iter().any(|op| needs_parent(&op));
+        if simple && self.manifest.steps.iter().flat_map(|step| step.op.paths()).all(|path| apart(&path)) {
+            return Ok(());
+        }
+        Err(format!("storing values in `{field}` may affect other fields"))
+    }
+
     /// The operations of a direction, each with whether the values it loses are preserved.
     fn ops(&self, direction: Direction) -> Option<Vec<(Op, bool)>> {
         let preserved = self.preserves(direction);
@@ -161,10 +186,10 @@ impl<'m> LawCheck<'m> {
         Some(steps.iter().map(|step| (step.op.clone(), is_preserved(step))).collect())
     }
 
-    /// The schema of everything that a direction can produce.
-    fn output_schema(&self, direction: Direction) -> Option<Shape> {
+    /// The schema of everything that a direction can produce; `None` if it isn't known.
+    pub(crate) fn output_schema(&self, direction: Direction) -> Option<Shape> {
         let (start, _) = self.endpoints(direction);
-        Some(self.ops(direction)?.iter().fold(start.shape.clone(), |shape, (op, _)| output_schema(op, &shape)))
+        self.ops(direction)?.iter().try_fold(start.shape.clone(), |shape, (op, _)| output_schema(op, &shape))
     }
 
     /// Returns the object without its `apiVersion` and preserved values.
@@ -174,6 +199,25 @@ impl<'m> LawCheck<'m> {
             map.remove("apiVersion");
         }
         object
+    }
+
+    /// The verdict on a law with or without a proof: objects are tried in any case, and one that breaks the law refutes the proof.
+    fn decided<'o>(
+        proof: Result<(), String>,
+        objects: impl Iterator<Item = &'o Value>,
+        broken: impl Fn(&Value) -> Option<LawVerdict>,
+    ) -> LawVerdict {
+        let mut tried = 0;
+        for object in objects {
+            if let Some(verdict) = broken(object) {
+                return verdict;
+            }
+            tried += 1;
+        }
+        match proof {
+            Ok(()) => LawVerdict::Proved,
+            Err(because) => LawVerdict::Tested { objects: tried, because },
+        }
     }
 
     /// The verdict on a law.

@@ -6,7 +6,7 @@ use crate::model::FieldPath;
 use crate::model::schema::Shape;
 
 use super::address::Containers;
-use super::shape_edit::{declared, never_exists, prefix};
+use super::shape_edit::{declared, has_required_property, never_exists, prefix};
 use super::step::{Conflict, Op};
 
 /// Why the inverse may not restore an object.
@@ -61,6 +61,17 @@ pub(crate) fn declared_or_absent<'s>(shape: &'s Shape, path: &FieldPath) -> Resu
     }
 }
 
+/// Checks that no path is inside another one.
+pub(crate) fn are_apart<'p>(paths: impl Iterator<Item = &'p FieldPath>) -> Result<(), Obstacle> {
+    let paths: Vec<&FieldPath> = paths.collect();
+    for (index, path) in paths.iter().enumerate() {
+        if let Some(other) = paths.iter().take(index).find(|other| path.starts_with(other) || other.starts_with(path)) {
+            return Err(Obstacle::permanent(format!("`{other}` and `{path}` overlap")));
+        }
+    }
+    Ok(())
+}
+
 /// Proves that moving back does nothing if `from` never has a value. If `to` could have a value anyway, that value would be moved
 /// to `from`.
 pub(crate) fn moves_nothing_back(shape: &Shape, from: &FieldPath, to: &FieldPath) -> Result<(), Obstacle> {
@@ -78,17 +89,19 @@ pub(crate) fn move_is_lossless(shape: &Shape, container: usize, from: &FieldPath
     if from.starts_with(to) || to.starts_with(from) {
         return Err(Obstacle::permanent(format!("`{from}` and `{to}` overlap")));
     }
-    if !never_exists(shape, to) {
-        return lost(format!("`{to}` may already have a value"));
-    }
-    // An empty parent would be removed when the value moves back.
+    // An empty parent would be removed when the value moves back, and a null one replaced.
     for depth in container + 1..to.steps().len() {
         let parent = prefix(to, depth);
-        if let Some(node) = declared(shape, &parent)
-            && !node.required.iter().any(|name| node.property(name).is_some_and(|child| child.default.is_none()))
-        {
+        let kept = match declared(shape, &parent) {
+            Some(node) => has_required_property(node) && !node.nullable,
+            None => never_exists(shape, &parent),
+        };
+        if !kept {
             return Err(Obstacle::permanent(format!("`{parent}` may be an empty object")));
         }
+    }
+    if !never_exists(shape, to) {
+        return lost(format!("`{to}` may already have a value"));
     }
     Ok(())
 }

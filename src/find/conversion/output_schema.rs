@@ -12,19 +12,31 @@ use super::address::Containers;
 use super::shape_edit::{anything, literal};
 use super::step::Op;
 
-/// Computes the schema of the objects that an operation produces from objects of a schema.
-pub(crate) fn output_schema(op: &Op, shape: &Shape) -> Shape {
+/// Computes the schema of the objects that an operation produces from objects of a schema; `None` if it isn't known.
+pub(crate) fn output_schema(op: &Op, shape: &Shape) -> Option<Shape> {
+    let containers = Containers::of(&op.paths())?;
     let mut shape = shape.clone();
-    if let Some(containers) = Containers::of(&op.paths()) {
-        // Where there is nothing to act on, nothing changes.
-        let _ = op.output_schema(&mut shape, containers.prefix.steps().len());
-    }
-    shape
+    op.output_schema(&mut shape, containers.prefix.steps().len())?;
+    Some(shape)
 }
 
 /// The schema of a value that is present: without a default, and not null.
 pub(crate) fn without_absence(shape: Shape) -> Shape {
     Shape { default: None, nullable: false, ..shape }
+}
+
+/// The schema of the same objects with keys added or removed: without conditions on an object as a whole.
+pub(crate) fn without_conditions(shape: &Shape) -> Shape {
+    Shape {
+        property_count: CountRange::default(),
+        enum_values: None,
+        all_of: Vec::new(),
+        any_of: Vec::new(),
+        one_of: Vec::new(),
+        not: None,
+        rules: Vec::new(),
+        ..without_absence(shape.clone())
+    }
 }
 
 /// The schema extended to accept one more value.
@@ -37,6 +49,7 @@ pub(crate) fn with_value(child: &Shape, value: &Value) -> Shape {
     if has_parts || !has_only_type(&child) {
         return Shape { ty: child.ty, ..anything(&child) };
     }
+    child.rules.clear();
     if let Some(values) = &mut child.enum_values
         && !values.contains(value)
     {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cel::rename::{mentions, rename};
 use crate::model::schema::Shape;
+use crate::model::schema::shape::{CountRange, Extra};
 use crate::model::{FieldPath, PathStep};
 
 /// Makes the conditions above a moved field refer to its new path, and drops those that can't.
@@ -51,7 +52,7 @@ pub(crate) fn drop_references(shape: &mut Shape, path: &FieldPath) {
 /// Renames a property in the `allOf`, `anyOf`, `oneOf` and `not` of a node, or drops the ones that mention it.
 fn clauses(node: &mut Shape, single: Option<&(String, String)>, head: Option<&str>) {
     let Some(head) = head else {
-        let items = |clause: &Shape| clause.items.is_some();
+        let items = |clause: &Shape| clause.items.is_some() || !matches!(clause.extra, Extra::Closed) || sees_whole(clause);
         node.all_of.retain(|clause| !items(clause));
         for list in [&mut node.any_of, &mut node.one_of] {
             if list.iter().any(items) {
@@ -63,7 +64,7 @@ fn clauses(node: &mut Shape, single: Option<&(String, String)>, head: Option<&st
         }
         return;
     };
-    match single {
+    match single.filter(|(_, new)| !conditions(node).any(|clause| names(clause, new))) {
         Some((old, new)) => {
             let all = node.all_of.iter_mut().chain(&mut node.any_of).chain(&mut node.one_of).chain(node.not.as_mut().map(Arc::make_mut));
             all.for_each(|clause| rename_clause(clause, old, new));
@@ -82,6 +83,11 @@ fn clauses(node: &mut Shape, single: Option<&(String, String)>, head: Option<&st
     }
 }
 
+/// The clauses of `allOf`, `anyOf`, `oneOf` and `not`.
+fn conditions(node: &Shape) -> impl Iterator<Item = &Shape> {
+    node.all_of.iter().chain(&node.any_of).chain(&node.one_of).chain(node.not.as_deref())
+}
+
 fn rename_clause(clause: &mut Shape, old: &str, new: &str) {
     if let Some(child) = clause.properties.remove(old) {
         clause.properties.insert(new.to_owned(), child);
@@ -93,8 +99,18 @@ fn rename_clause(clause: &mut Shape, old: &str, new: &str) {
     all.for_each(|clause| rename_clause(clause, old, new));
 }
 
+/// Whether a clause depends on more than the values of the fields that it names.
+fn sees_whole(clause: &Shape) -> bool {
+    clause.property_count != CountRange::default()
+        || clause.unique_items
+        || clause.enum_values.is_some()
+        || !clause.rules.is_empty()
+        || !matches!(clause.extra, Extra::Closed)
+}
+
 fn names(clause: &Shape, name: &str) -> bool {
-    clause.properties.contains_key(name)
+    sees_whole(clause)
+        || clause.properties.contains_key(name)
         || clause.required.contains(name)
-        || clause.all_of.iter().chain(&clause.any_of).chain(&clause.one_of).chain(clause.not.as_deref()).any(|clause| names(clause, name))
+        || conditions(clause).any(|clause| names(clause, name))
 }

@@ -2,14 +2,25 @@
 
 use std::sync::Arc;
 
-use crate::model::schema::shape::{CountRange, Extra, Type};
+use crate::model::schema::shape::{CountRange, Extra, ListType, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, PathStep};
 use crate::server::key_fate::{KeyFate, Pruning};
 
+use super::rename_references::drop_references;
+
 /// The declared node at a path.
 pub(crate) fn declared<'s>(shape: &'s Shape, path: &FieldPath) -> Option<&'s Shape> {
     shape.at(path.steps())
+}
+
+/// Whether a path is declared; the keys of maps are.
+pub(crate) fn known(shape: &Shape, path: &FieldPath) -> bool {
+    let below = path.steps().iter().try_fold(shape, |node, step| match (step, &node.extra) {
+        (PathStep::Key(name), Extra::Values(values)) => Some(node.property(name).unwrap_or(values)),
+        _ => node.at(std::slice::from_ref(step)),
+    });
+    below.is_some()
 }
 
 /// Whether objects of this schema may have undeclared keys.
@@ -20,6 +31,10 @@ pub(crate) fn open(shape: &Shape) -> bool {
 
 /// Whether no object of the schema can have a value at the path: it is undeclared, and the server prunes or refuses it.
 pub(crate) fn never_exists(shape: &Shape, path: &FieldPath) -> bool {
+    // Every object has metadata, whatever the schema declares.
+    if path.head().is_some_and(is_meta) {
+        return false;
+    }
     let mut here = shape;
     for step in path.steps() {
         match step {
@@ -60,6 +75,38 @@ pub(crate) fn prefix(path: &FieldPath, depth: usize) -> FieldPath {
     FieldPath::root().join(path.steps().get(..depth).unwrap_or(path.steps()))
 }
 
+/// Drops the conditions on the nodes above a path that may not hold any more once a step changed the value there. Returns `None` if a
+/// node above has a default: it would be applied to objects that the step didn't change.
+pub(crate) fn loosen_above(shape: &mut Shape, path: &FieldPath) -> Option<()> {
+    loosen_nodes_above(shape, path)?;
+    drop_references(shape, path);
+    Some(())
+}
+
+/// Like [`loosen_above`], but keeps the conditions that name fields.
+pub(crate) fn loosen_nodes_above(shape: &mut Shape, path: &FieldPath) -> Option<()> {
+    for (depth, step) in path.steps().iter().enumerate() {
+        let Some(node) = shape.at_mut(path.steps().get(..depth)?) else { return Some(()) };
+        if node.default.is_some() || node.embedded {
+            return None;
+        }
+        node.enum_values = None;
+        let below = match path.steps().get(depth + 1) {
+            Some(PathStep::Key(name)) => Some(&**name),
+            _ => None,
+        };
+        if matches!(step, PathStep::Items) {
+            // Items stay distinguishable only by keys that the step doesn't change.
+            if node.list_type != ListType::Map || below.is_none_or(|name| node.map_keys.iter().any(|key| key == name)) {
+                node.list_type = ListType::Atomic;
+                node.map_keys.clear();
+            }
+            node.unique_items = false;
+        }
+    }
+    Some(())
+}
+
 /// Removes a property from its parent, and returns it.
 pub(crate) fn detach(shape: &mut Shape, path: &FieldPath) -> Option<Shape> {
     let (PathStep::Key(name), above) = path.steps().split_last()? else { return None };
@@ -79,13 +126,14 @@ pub(crate) fn detach_with_parents(shape: &mut Shape, container: usize, path: &Fi
         let at = prefix(path, depth);
         let always = always_exists(shape, &at);
         let Some(parent) = declared(shape, &at) else { break };
-        if !parent.required.is_empty() {
+        if has_required_property(parent) {
             break;
         }
         let gone = sure && parent.properties.is_empty() && !open(parent);
         let Some((PathStep::Key(name), above)) = at.steps().split_last() else { break };
         if let Some(holder) = shape.at_mut(above) {
             holder.required.remove(&**name);
+            holder.property_count = CountRange::default();
             if gone {
                 holder.properties.remove(&**name);
             }
@@ -95,17 +143,37 @@ pub(crate) fn detach_with_parents(shape: &mut Shape, container: usize, path: &Fi
     Some(taken)
 }
 
-/// Adds a property and its missing parents. `always`: the value exists whenever the container does.
+/// The schema after a field is removed, with the parents inside the container that become empty.
+pub(crate) fn remove_with_parents(shape: &mut Shape, container: usize, path: &FieldPath) -> Option<()> {
+    if never_exists(shape, path) {
+        return Some(());
+    }
+    loosen_above(shape, path)?;
+    detach_with_parents(shape, container, path).map(|_| ())
+}
+
+/// Whether objects of the schema have at least one property, even before defaults are applied.
+pub(crate) fn has_required_property(shape: &Shape) -> bool {
+    shape.required.iter().any(|name| shape.property(name).is_some_and(|child| child.default.is_none()))
+}
+
+/// Adds a property and its missing parents. `always`: the value exists whenever the container does. Returns `None` if the parents may
+/// not be objects, or have keys that the schema doesn't declare.
 pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, child: Shape, always: bool) -> Option<()> {
-    let (PathStep::Key(name), above) = path.steps().split_last()? else { return None };
+    let (_, above) = path.steps().split_last()?;
+    // If the step may write nothing, the existing value can remain.
+    let exists = !never_exists(shape, path);
     let mut made = false;
     for depth in container..above.len() {
         let at = child.at;
-        let Some(PathStep::Key(next)) = path.steps().get(depth) else { continue };
+        let PathStep::Key(next) = path.steps().get(depth)? else { return None };
         let parent = shape.at_mut(path.steps().get(..depth)?)?;
+        if !is_closed_object(parent) {
+            return None;
+        }
+        parent.property_count = CountRange::default();
         if !parent.properties.contains_key(&**next) {
             parent.properties.insert(next.as_ref().to_owned(), Arc::new(Shape { ty: Some(Type::Object), ..Shape::any(at) }));
-            parent.property_count = CountRange::default();
             if always || made {
                 parent.required.insert(next.as_ref().to_owned());
             }
@@ -114,18 +182,42 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
             parent.required.insert(next.as_ref().to_owned());
         }
     }
-    let parent = shape.at_mut(above)?;
-    parent.property_count = CountRange::default();
-    // If the step may write nothing, the existing value can remain.
-    let exists = parent.properties.contains_key(&**name);
-    parent.properties.insert(name.as_ref().to_owned(), Arc::new(if exists { anything(&child) } else { child }));
     // A parent created for the value exists only together with it.
-    if always || made {
+    replace(shape, path, if exists { Shape { nullable: true, ..anything(&child) } } else { child }, always || made)
+}
+
+/// Replaces the schema of a field. `always`: the field exists whenever its parent does. Returns `None` if the parent may not be an
+/// object, or is a map.
+pub(crate) fn replace(shape: &mut Shape, path: &FieldPath, child: Shape, always: bool) -> Option<()> {
+    let (PathStep::Key(name), above) = path.steps().split_last()? else { return None };
+    let parent = shape.at_mut(above)?;
+    if parent.ty != Some(Type::Object) || parent.embedded || matches!(parent.extra, Extra::Values(_) | Extra::Any) {
+        return None;
+    }
+    parent.property_count = CountRange::default();
+    parent.properties.insert(name.as_ref().to_owned(), Arc::new(child));
+    if always {
         parent.required.insert(name.as_ref().to_owned());
     } else {
         parent.required.remove(&**name);
     }
     Some(())
+}
+
+/// Whether a schema accepts only objects, with only the keys that it declares.
+pub(crate) fn is_closed_object(shape: &Shape) -> bool {
+    shape.ty == Some(Type::Object) && !open(shape) && !matches!(shape.extra, Extra::Values(_) | Extra::Any)
+}
+
+/// Whether a value may contain null, at any depth.
+pub(crate) fn holds_null(value: &serde_json::Value) -> bool {
+    use serde_json::Value;
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.iter().any(holds_null),
+        Value::Object(map) => map.values().any(holds_null),
+        _ => false,
+    }
 }
 
 /// The schema that accepts only this value.
@@ -200,18 +292,8 @@ fn kept_below(inner: &Shape, inner_keeps: bool, outer: &Pruning<&Shape>, at: &Fi
 
 /// Whether a field accepts every object: declared without conditions, or below a field that preserves unknown fields.
 pub(crate) fn holds_anything(shape: &Shape, path: &FieldPath) -> bool {
-    let object = |node: &Shape| {
-        node.ty.is_none_or(|ty| ty == Type::Object)
-            && !node.embedded
-            && node.required.is_empty()
-            && node.property_count == CountRange::default()
-            && node.enum_values.is_none()
-            && node.all_of.is_empty()
-            && node.any_of.is_empty()
-            && node.one_of.is_empty()
-            && node.not.is_none()
-            && node.rules.is_empty()
-    };
+    let object =
+        |node: &Shape| node.ty.is_none_or(|ty| ty == Type::Object) && !node.embedded && node.required.is_empty() && has_no_conditions(node);
     for depth in 1..=path.steps().len() {
         if declared(shape, &prefix(path, depth)).is_none() {
             return declared(shape, &prefix(path, depth - 1))
@@ -226,6 +308,17 @@ pub(crate) fn holds_anything(shape: &Shape, path: &FieldPath) -> bool {
         };
         object(node) && node.properties.is_empty() && inside
     })
+}
+
+/// Whether a schema has no conditions on an object as a whole.
+pub(crate) fn has_no_conditions(node: &Shape) -> bool {
+    node.property_count == CountRange::default()
+        && node.enum_values.is_none()
+        && node.all_of.is_empty()
+        && node.any_of.is_empty()
+        && node.one_of.is_empty()
+        && node.not.is_none()
+        && node.rules.is_empty()
 }
 
 fn holds_objects(shape: &Shape) -> bool {

@@ -7,6 +7,7 @@ mod choices;
 mod comparison;
 mod conversion;
 mod expressions;
+mod manifests;
 mod project_files;
 mod rendering;
 mod schemas;

@@ -1,10 +1,12 @@
 //! Checks the steps of a manifest: manual steps, merges, their order, and the paths they use.
 
+use std::sync::Arc;
+
 use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
 use crate::find::conversion::output_schema::output_schema;
 use crate::find::conversion::path_through_steps::destination;
 use crate::find::conversion::preserve::Preserve;
-use crate::find::conversion::shape_edit::{declared, open, prefix};
+use crate::find::conversion::shape_edit::{anything, declared, open, prefix};
 use crate::find::conversion::step::{Manual, Op};
 use crate::input::json_schema_check::nearest;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Word};
@@ -99,7 +101,7 @@ impl ManifestChecker<'_> {
                     self.facts.push(fact.word(Word::Side, ends.to.name).word(Word::Hint, hint));
                 }
             }
-            shape = output_schema(&step.op, &shape);
+            shape = output_schema(&step.op, &shape).unwrap_or_else(|| with_anything(&shape, &step.op.writes()));
         }
         if let Some(Preserve::Field(path)) = &self.manifest.preserve
             && let (Err(_), Err(hint)) = (path_exists(&ends.old.shape, path), path_exists(&ends.new.shape, path))
@@ -110,6 +112,27 @@ impl ManifestChecker<'_> {
         }
         exist
     }
+}
+
+/// The schema with these fields, and without any condition on them.
+fn with_anything(shape: &Shape, paths: &[&FieldPath]) -> Shape {
+    let mut shape = shape.clone();
+    for path in paths {
+        let mut node = &mut shape;
+        for step in path.steps() {
+            if let PathStep::Key(name) = step
+                && !node.properties.contains_key(&**name)
+            {
+                let below = Arc::new(anything(node));
+                node.properties.insert(name.as_ref().to_owned(), below);
+            }
+            match node.at_mut(std::slice::from_ref(step)) {
+                Some(below) => node = below,
+                None => break,
+            }
+        }
+    }
+    shape
 }
 
 /// Checks that a path exists in a schema; otherwise returns a hint with the most similar name.

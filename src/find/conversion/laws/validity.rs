@@ -10,56 +10,59 @@ use crate::find::conversion::search;
 use crate::model::FieldPath;
 use crate::model::relation::Search;
 
-use super::{Attempt, Counterexample, LawCheck, LawVerdict, NO_CONVERSION};
+use super::{Attempt, Counterexample, LawCheck, LawVerdict, NO_CONVERSION, PARTLY_KNOWN};
 
 impl LawCheck<'_> {
     /// Checks that every converted object is valid in the other version (RT3).
     pub fn validity(&self, direction: Direction) -> LawVerdict {
-        let (start, end) = self.endpoints(direction);
-        let Some(output) = self.output_schema(direction) else { return LawVerdict::Undecided(NO_CONVERSION.into()) };
-        let manual = self.manual_paths();
-        let no_room = self.manifest.preserve.is_some() && !self.preserves(direction);
-        let because = if no_room {
-            "the field named by `preserve` has no room for the lost values".to_owned()
-        } else if manual.is_empty() {
-            match search::refused(&output, &end.shape) {
-                Search::Impossible => match self.may_fail(direction) {
-                    None => return LawVerdict::Proved,
-                    Some(why) => why,
-                },
-                Search::Found(body) => {
-                    if let Attempt::Converted(origin) = self.convert(&end.object(body), direction.opposite())
-                        && start.accepts(&origin)
-                        && let Some(broken) = self.invalid(&origin, direction)
-                    {
-                        return broken;
-                    }
-                    "the results of the steps are only partly known".to_owned()
-                }
-                Search::Undecided(reason) => reason.to_string(),
-            }
-        } else {
-            "it has a manual step".to_owned()
-        };
-        let mut objects = 0;
-        for sample in self.samples(direction) {
-            if let Some(broken) = self.invalid(sample, direction) {
-                return broken;
-            }
-            objects += 1;
+        if self.ops(direction).is_none() {
+            return LawVerdict::Undecided(NO_CONVERSION.into());
         }
-        LawVerdict::Tested { objects, because }
+        let (start, end) = self.endpoints(direction);
+        let (proof, refused) = self.prove_validity(direction);
+        let hinted = refused.and_then(|body| match self.convert(&end.object(body), direction.opposite()) {
+            Attempt::Converted(origin) => Some(origin).filter(|origin| start.accepts(origin)),
+            _ => None,
+        });
+        let objects = hinted.iter().chain(self.samples(direction));
+        LawCheck::decided(proof, objects, |object| self.invalid(object, direction))
+    }
+
+    /// Proves that results are valid. Otherwise the reason may come with a body that the other version refuses.
+    fn prove_validity(&self, direction: Direction) -> (Result<(), String>, Option<Value>) {
+        let (_, end) = self.endpoints(direction);
+        let open = |because: &str| (Err(because.to_owned()), None);
+        if self.manifest.preserve.is_some() && !self.preserves(direction) {
+            return open("the field named by `preserve` has no room for the lost values");
+        }
+        if !self.manual_paths().is_empty() {
+            return open("it has a manual step");
+        }
+        if let Err(because) = self.preserved_values_are_apart() {
+            return (Err(because), None);
+        }
+        let Some(output) = self.output_schema(direction) else { return open(PARTLY_KNOWN) };
+        match search::refused(&output, &end.shape) {
+            Search::Impossible => (self.may_fail(direction).map_or(Ok(()), Err), None),
+            Search::Found(body) => (Err(PARTLY_KNOWN.to_owned()), Some(body)),
+            Search::Undecided(reason) => (Err(reason.to_string()), None),
+        }
     }
 
     /// Returns why a step may fail on an object of the schema; `None` if it can't.
     fn may_fail(&self, direction: Direction) -> Option<String> {
         let (start, _) = self.endpoints(direction);
         let mut shape = start.shape.clone();
-        self.manifest.directed_steps(direction).unwrap_or_default().iter().find_map(|step| {
-            let why = never_fails(&step.op, &shape, step.step.conflict).err();
-            shape = output_schema(&step.op, &shape);
-            why
-        })
+        for step in self.manifest.directed_steps(direction)?.iter() {
+            if let Err(why) = never_fails(&step.op, &shape, step.step.conflict) {
+                return Some(why);
+            }
+            match output_schema(&step.op, &shape) {
+                Some(output) => shape = output,
+                None => return Some(PARTLY_KNOWN.to_owned()),
+            }
+        }
+        None
     }
 
     /// Paths of manual steps.
@@ -67,7 +70,7 @@ impl LawCheck<'_> {
         self.manifest.steps.iter().filter_map(|step| step.op.manual()).map(|manual| &manual.path).collect()
     }
 
-    fn invalid(&self, object: &Value, direction: Direction) -> Option<LawVerdict> {
+    pub(super) fn invalid(&self, object: &Value, direction: Direction) -> Option<LawVerdict> {
         let (_, end) = self.endpoints(direction);
         let (because, path, step) = match self.convert(object, direction) {
             Attempt::Excused => return None,

@@ -64,8 +64,11 @@ impl StepKind for Add {
         Ok(GoStep { source: GO, call })
     }
 
-    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
-        with_default(shape, container, &self.path, self.value.as_ref()?)
+    fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {
+        match &self.value {
+            Some(value) => with_default(shape, &self.path, value),
+            None => Some(()),
+        }
     }
 
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {

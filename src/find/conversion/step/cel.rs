@@ -87,7 +87,7 @@ impl StepKind for Cel {
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
-        change_schema(&self.ends, shape, container, |child| Some((anything(&child), false)))
+        change_schema(&self.ends, shape, container, |child| Some((Shape { nullable: true, ..anything(&child) }, false)))
     }
 
     fn lossless(&self, _shape: &Shape, _container: usize) -> Result<(), Obstacle> {

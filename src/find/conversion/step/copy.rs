@@ -8,8 +8,7 @@ use crate::find::conversion::address::{NamePath, get, take};
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, move_is_lossless};
 use crate::find::conversion::path_through_steps::rebased;
-use crate::find::conversion::rename_references::drop_references;
-use crate::find::conversion::shape_edit::{always_below, attach, declared, detach_with_parents, never_exists};
+use crate::find::conversion::shape_edit::{always_below, attach, declared, loosen_above, never_exists, remove_with_parents};
 use crate::model::FieldPath;
 use crate::model::fact::{Aspect, Effect, Fact};
 use crate::model::schema::Shape;
@@ -76,9 +75,15 @@ impl StepKind for Copy {
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
         let Ends { from, to } = &self.ends;
+        if never_exists(shape, from) || self.ends.in_place() {
+            return Some(());
+        }
+        if self.ends.overlap() {
+            return None;
+        }
         let always = always_below(shape, container, from);
         let child = declared(shape, from)?.clone();
-        drop_references(shape, to);
+        loosen_above(shape, to)?;
         attach(shape, container, to, child, always)
     }
 
@@ -87,11 +92,12 @@ impl StepKind for Copy {
     }
 
     fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
-        if can_put(&self.ends.from, &self.ends.to, shape, conflict) { Ok(()) } else { Err(MAY_FAIL.to_owned()) }
+        let Ends { from, to } = &self.ends;
+        if never_exists(shape, from) || can_put(from, to, shape, conflict) { Ok(()) } else { Err(MAY_FAIL.to_owned()) }
     }
 
     fn is_noop(&self, shape: &Shape) -> bool {
-        never_exists(shape, &self.ends.from)
+        never_exists(shape, &self.ends.from) || self.ends.in_place()
     }
 
     /// Triggers don't decide it, because an object may have both fields, with equal or different values.
@@ -138,13 +144,15 @@ impl StepKind for RemoveCopy {
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
-        drop_references(shape, &self.ends.to);
-        detach_with_parents(shape, container, &self.ends.to).map(|_| ())
+        remove_with_parents(shape, container, &self.ends.to)
     }
 
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
         let Ends { from, to } = &self.ends;
-        if never_exists(shape, to) { Ok(()) } else { lost(format!("`{to}` may differ from `{from}`")) }
+        if !never_exists(shape, to) {
+            return lost(format!("`{to}` may differ from `{from}`"));
+        }
+        if never_exists(shape, from) { Ok(()) } else { lost(format!("`{to}` would be added although it was never set")) }
     }
 
     fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {

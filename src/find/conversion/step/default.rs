@@ -8,11 +8,12 @@ use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::output_schema::with_value;
-use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::search::Wanted;
-use crate::find::conversion::shape_edit::{always_exists, attach, declared, detach, literal, never_exists};
+use crate::find::conversion::shape_edit::{
+    always_exists, anything, declared, holds_null, known, literal, loosen_above, never_exists, replace,
+};
+use crate::model::FieldPath;
 use crate::model::schema::Shape;
-use crate::model::{FieldPath, PathStep};
 
 use super::parse::StepNode;
 use super::put_value::{parent, put_if_missing};
@@ -61,8 +62,12 @@ impl StepKind for Default {
         Ok(GoStep { source: GO, call: format!("defaultField(c, INNER, {})", go_literal(&self.value)) })
     }
 
-    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
-        with_default(shape, container, &self.path, &self.value)
+    fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {
+        with_default(shape, &self.path, &self.value)
+    }
+
+    fn restores_exactly(&self, shape: &Shape) -> bool {
+        never_exists(shape, &self.path)
     }
 
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
@@ -134,10 +139,12 @@ impl StepKind for RemoveDefault {
     }
 
     fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {
-        drop_references(shape, &self.path);
-        let (PathStep::Key(name), above) = self.path.steps().split_last()? else { return None };
-        shape.at_mut(above)?.required.remove(&**name);
-        Some(())
+        if never_exists(shape, &self.path) {
+            return Some(());
+        }
+        loosen_above(shape, &self.path)?;
+        let child = Shape { default: None, ..declared(shape, &self.path)?.clone() };
+        replace(shape, &self.path, child, false)
     }
 
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
@@ -153,8 +160,12 @@ impl StepKind for RemoveDefault {
         Ok(())
     }
 
-    fn is_noop(&self, _shape: &Shape) -> bool {
-        true
+    fn restores_exactly(&self, shape: &Shape) -> bool {
+        always_exists(shape, &self.path)
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        never_exists(shape, &self.path)
     }
 
     fn is_default(&self) -> bool {
@@ -163,14 +174,25 @@ impl StepKind for RemoveDefault {
 }
 
 /// Computes the schema of objects in which the missing field was filled in.
-pub(super) fn with_default(shape: &mut Shape, container: usize, path: &FieldPath, value: &Value) -> Option<()> {
+pub(super) fn with_default(shape: &mut Shape, path: &FieldPath, value: &Value) -> Option<()> {
+    if holds_null(value) {
+        return None;
+    }
     let child = match declared(shape, path) {
         Some(child) => with_value(child, value),
-        None => literal(value, shape),
+        None if never_exists(shape, path) => literal(value, shape),
+        None => Shape { nullable: true, ..anything(shape) },
     };
-    drop_references(shape, path);
-    detach(shape, path);
-    attach(shape, container, path, child, true)
+    put(shape, path, child)
+}
+
+/// The schema after a value was written to a field, if its parent exists.
+pub(super) fn put(shape: &mut Shape, path: &FieldPath, child: Shape) -> Option<()> {
+    if never_exists(shape, &path.parent()?) {
+        return Some(());
+    }
+    loosen_above(shape, path)?;
+    replace(shape, path, child, true)
 }
 
 /// Whether a field has a value whenever its parent exists, so that the default is never used.
@@ -181,9 +203,9 @@ pub(super) fn always_present(shape: &Shape, path: &FieldPath) -> bool {
 /// Whether the step may fill in a value in objects valid in both versions, because the new one doesn't have the same default.
 pub(super) fn fills_on_both(path: &FieldPath, value: &Value, old: &Shape, new: &Shape) -> bool {
     let parent = path.parent().unwrap_or_default();
-    let both = declared(old, &parent).is_some() && declared(new, &parent).is_some();
-    let same = declared(new, path).is_some_and(|child| child.default.as_ref() == Some(value));
-    both && !same && !always_exists(old, path) && !always_exists(new, path)
+    let both = known(old, &parent) && known(new, &parent);
+    let same = declared(new, path).is_some_and(|child| child.default.as_ref() == Some(value) && !child.nullable);
+    both && !same && !always_present(old, path) && !always_present(new, path)
 }
 
 #[cfg(test)]
@@ -249,7 +271,8 @@ mod tests {
     fn values_of_two_equal_steps_are_not_both_preserved() {
         let field = "{a: {type: string}}";
         let default = "- default: {path: spec.a, value: x}";
-        check_laws(field, field, default, PRESERVE, "pppppx");
+        // Restoring a missing value doesn't keep the next conversion from filling it in.
+        check_laws(field, field, default, PRESERVE, "pppptx");
         let both = format!("{default}\n- mapValues: {{path: spec.a, values: {{x: z}}}}\n{default}");
         check_laws(field, field, &both, PRESERVE, "pptxtx");
     }

@@ -7,8 +7,7 @@ use serde_json::Value;
 use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost};
-use crate::find::conversion::rename_references::drop_references;
-use crate::find::conversion::shape_edit::{always_exists, declared, detach, never_exists};
+use crate::find::conversion::shape_edit::{always_exists, declared, detach, loosen_above, never_exists};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 use crate::server::object::only_listed;
@@ -80,7 +79,10 @@ impl StepKind for Drop {
     }
 
     fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {
-        drop_references(shape, &self.path);
+        if never_exists(shape, &self.path) {
+            return Some(());
+        }
+        loosen_above(shape, &self.path)?;
         detach(shape, &self.path).map(|_| ())
     }
 
@@ -95,6 +97,10 @@ impl StepKind for Drop {
             single && !child.nullable && (always_exists(shape, path) || child.default.as_ref() == restore)
         });
         if only { Ok(()) } else { lost(format!("the value of `{path}` is dropped")) }
+    }
+
+    fn restores_exactly(&self, shape: &Shape) -> bool {
+        never_exists(shape, &self.path) || always_exists(shape, &self.path)
     }
 
     fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {

@@ -7,17 +7,18 @@ use serde_json::{Map, Value};
 use crate::find::conversion::address::{NamePath, take};
 use crate::find::conversion::generate::{GoStep, quoted};
 use crate::find::conversion::lossless::{Obstacle, lost};
+use crate::find::conversion::output_schema::{without_absence, without_conditions};
 use crate::find::conversion::path_through_steps::rebased;
-use crate::find::conversion::shape_edit::open;
+use crate::find::conversion::shape_edit::{never_exists, open};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{CountRange, Extra, ListType, Type};
+use crate::model::schema::shape::{Extra, ListType, Type};
 
 use super::keyed_list::ItemFields;
 use super::map_to_list::MapToList;
 use super::parse::StepNode;
 use super::put_value::put_value;
-use super::value_change::{change_schema, lossless_if, noop_if, only_type, succeeds_if};
+use super::value_change::{change_schema, lossless_if, may_be_null, noop_if, only_type, succeeds_if};
 use super::{Conflict, Ends, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
@@ -120,22 +121,37 @@ impl StepKind for ListToMap {
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
         change_schema(&self.ends, shape, container, |list| {
-            let mut item = list.items.as_deref()?.clone();
-            item.properties.remove(&self.item.key);
-            item.required.remove(&self.item.key);
-            item.property_count = CountRange::default();
+            let sure = !list.nullable;
+            if self.ends.in_place() && list.ty == Some(Type::Object) {
+                return Some((without_absence(list), sure));
+            }
+            let item = list.items.as_deref().filter(|_| list.ty == Some(Type::Array))?;
             let value = match &self.item.value {
-                Some(field) => Arc::unwrap_or_clone(item.properties.remove(field)?),
-                // Conditions on an item may refer to its key, so they are dropped.
-                None => Shape { all_of: Vec::new(), any_of: Vec::new(), one_of: Vec::new(), not: None, rules: Vec::new(), ..item },
+                Some(field) => {
+                    let always = item.required.contains(field);
+                    let value = item.property(field).filter(|_| item.ty == Some(Type::Object))?;
+                    // A missing value becomes null.
+                    Shape { default: None, nullable: value.nullable || value.default.is_some() || !always, ..value.clone() }
+                }
+                None => {
+                    let mut value = without_conditions(item);
+                    value.properties.remove(&self.item.key);
+                    value.required.remove(&self.item.key);
+                    value
+                }
             };
             let extra = Extra::Values(Arc::new(value));
-            Some((Shape { ty: Some(Type::Object), extra, property_count: list.item_count, ..Shape::any(list.at) }, true))
+            Some((Shape { ty: Some(Type::Object), extra, property_count: list.item_count, ..Shape::any(list.at) }, sure))
         })
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
         lossless_if(&self.ends, shape, container, |list| self.items_survive_round_trip(list))
+    }
+
+    /// The list comes back in the order of its keys.
+    fn restores_exactly(&self, shape: &Shape) -> bool {
+        never_exists(shape, &self.ends.from)
     }
 
     fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
@@ -146,7 +162,7 @@ impl StepKind for ListToMap {
     }
 
     fn is_noop(&self, shape: &Shape) -> bool {
-        noop_if(&self.ends, shape, |child| only_type(child) == Some(Type::Object))
+        noop_if(&self.ends, shape, |child| only_type(child) == Some(Type::Object) && !may_be_null(child))
     }
 }
 
@@ -158,13 +174,14 @@ impl ListToMap {
         let Some(item) = list.items.as_deref().filter(|_| keyed) else {
             return lost(format!("the order of `{at}` is lost, and two items may have the same key"));
         };
-        let text = item.property(key).is_some_and(|key| key.ty == Some(Type::String) && key.default.is_none());
+        let text = item.required.contains(key)
+            && item.property(key).is_some_and(|key| key.ty == Some(Type::String) && key.default.is_none() && !key.nullable);
         let closed = item.ty == Some(Type::Object) && !open(item) && !item.nullable && text;
         let fields = match &self.item.value {
             None => true,
             Some(field) => {
                 item.required.contains(field)
-                    && item.property(field).is_some_and(|value| !value.nullable)
+                    && item.property(field).is_some_and(|value| !value.nullable && value.default.is_none())
                     && item.properties.keys().all(|name| name == key || name == field)
             }
         };

@@ -61,7 +61,7 @@ impl StepKind for Manual {
     }
 
     fn output_schema(&self, _shape: &mut Shape, _container: usize) -> Option<()> {
-        None
+        Some(())
     }
 
     fn lossless(&self, _shape: &Shape, _container: usize) -> Result<(), Obstacle> {

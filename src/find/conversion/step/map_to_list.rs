@@ -7,18 +7,18 @@ use serde_json::Value;
 use crate::find::conversion::address::{NamePath, take};
 use crate::find::conversion::generate::{GoStep, quoted};
 use crate::find::conversion::lossless::{Obstacle, lost};
-use crate::find::conversion::output_schema::without_absence;
+use crate::find::conversion::output_schema::{without_absence, without_conditions};
 use crate::find::conversion::path_through_steps::rebased;
-use crate::find::conversion::shape_edit::open;
+use crate::find::conversion::shape_edit::{is_closed_object, open};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{CountRange, Extra, ListType, Type};
+use crate::model::schema::shape::{Extra, ListType, Type};
 
 use super::keyed_list::ItemFields;
 use super::list_to_map::ListToMap;
 use super::parse::StepNode;
 use super::put_value::put_value;
-use super::value_change::{change_schema, lossless_if, noop_if, only_type, succeeds_if};
+use super::value_change::{change_schema, lossless_if, may_be_null, noop_if, only_type, succeeds_if};
 use super::{Conflict, Ends, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
@@ -110,19 +110,25 @@ impl StepKind for MapToList {
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
         change_schema(&self.ends, shape, container, |map| {
+            let sure = !map.nullable;
+            if self.ends.in_place() && map.ty == Some(Type::Array) {
+                return Some((without_absence(map), sure));
+            }
             let Extra::Values(values) = &map.extra else { return None };
+            if map.ty != Some(Type::Object) || !map.properties.is_empty() || map.embedded {
+                return None;
+            }
             let key = Shape { ty: Some(Type::String), ..Shape::any(map.at) };
-            let value = without_absence((**values).clone());
             let mut item = match &self.item.value {
                 Some(field) => {
                     let mut item = Shape { ty: Some(Type::Object), ..Shape::any(map.at) };
-                    item.properties.insert(field.clone(), Arc::new(value));
+                    item.properties.insert(field.clone(), Arc::new(Shape { default: None, ..(**values).clone() }));
                     item.required.insert(field.clone());
                     item
                 }
-                None => Shape { rules: Vec::new(), ..value },
+                None if is_closed_object(values) => without_conditions(values),
+                None => return None,
             };
-            item.property_count = CountRange::default();
             item.properties.insert(self.item.key.clone(), Arc::new(key));
             item.required.insert(self.item.key.clone());
             let list = Shape {
@@ -133,7 +139,7 @@ impl StepKind for MapToList {
                 map_keys: vec![self.item.key.clone()],
                 ..Shape::any(map.at)
             };
-            Some((list, true))
+            Some((list, sure))
         })
     }
 
@@ -146,7 +152,7 @@ impl StepKind for MapToList {
     }
 
     fn is_noop(&self, shape: &Shape) -> bool {
-        noop_if(&self.ends, shape, |child| only_type(child) == Some(Type::Array))
+        noop_if(&self.ends, shape, |child| only_type(child) == Some(Type::Array) && !may_be_null(child))
     }
 }
 
@@ -155,6 +161,9 @@ impl MapToList {
     fn entries_survive_round_trip(&self, map: &Shape) -> Result<(), Obstacle> {
         let at = &self.ends.from;
         let Extra::Values(values) = &map.extra else { return lost(format!("`{at}` is not a map")) };
+        if map.ty != Some(Type::Object) || map.embedded {
+            return lost(format!("`{at}` is not a map"));
+        }
         if map.nullable || values.nullable || !map.properties.is_empty() {
             return lost(format!("`{at}` may be or hold null"));
         }

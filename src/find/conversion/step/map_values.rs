@@ -17,7 +17,7 @@ use crate::model::schema::shape::Type;
 use crate::server::object::only_listed;
 
 use super::parse::StepNode;
-use super::value_change::{change_schema, change_value, lossless_if, noop_if, succeeds_if};
+use super::value_change::{change_schema, change_value, lossless_if, may_be_null, noop_if, succeeds_if};
 use super::{Conflict, Ends, Op, OperationFields, StepFailure, StepKind, same};
 
 #[derive(Debug)]
@@ -50,6 +50,10 @@ impl Table {
         }
         let known = self.otherwise == Otherwise::Keep || self.pairs.iter().any(|(_, new)| same(new, value));
         if known { Ok(value.clone()) } else { Err(StepFailure::Unmapped(value.clone())) }
+    }
+
+    fn has_null(&self) -> bool {
+        self.pairs.iter().any(|(old, new)| old.is_null() || new.is_null())
     }
 
     /// Reverses the table. If several values map to the same one, the inverse uses the first of them.
@@ -129,7 +133,7 @@ impl StepKind for MapValues {
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
-        change_schema(&self.ends, shape, container, |child| Some((self.mapped(child), true)))
+        change_schema(&self.ends, shape, container, |child| Some((self.mapped(child)?, true)))
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
@@ -144,12 +148,16 @@ impl StepKind for MapValues {
 
     fn is_noop(&self, shape: &Shape) -> bool {
         let moves_nothing_back = |value: &Value| self.table.look_up(value).is_ok_and(|new| new == *value);
-        noop_if(&self.ends, shape, |child| child.and_then(all_values).is_some_and(|values| values.iter().all(moves_nothing_back)))
+        let nulls = |child: Option<&Shape>| may_be_null(child) && (self.table.has_null() || self.table.otherwise == Otherwise::Error);
+        noop_if(&self.ends, shape, |child| {
+            !nulls(child) && child.and_then(all_values).is_some_and(|values| values.iter().all(moves_nothing_back))
+        })
     }
 
     fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
         let from = &self.ends.from;
-        if !self.ends.in_place() {
+        // A value that isn't listed is an error.
+        if !self.ends.in_place() || self.table.otherwise == Otherwise::Error {
             return vec![(from, Wanted::Sent)];
         }
         let changed = self.table.pairs.iter().filter(|(old, new)| old != new);
@@ -167,12 +175,16 @@ fn all_values(child: &Shape) -> Option<Vec<Value>> {
 }
 
 impl MapValues {
-    fn mapped(&self, child: Shape) -> Shape {
+    fn mapped(&self, child: Shape) -> Option<Shape> {
         let table = &self.table;
+        // Null is removed, and the schema can't list objects.
+        if table.has_null() {
+            return None;
+        }
         let Some(values) = all_values(&child) else {
             // Values that the table doesn't list stay; its new values are added.
-            let fits = has_only_type(&child) && table.pairs.iter().all(|(_, new)| fits_type(&child, new));
-            return if fits { child } else { anything(&child) };
+            let fits = has_only_type(&child) && child.enum_values.is_none() && table.pairs.iter().all(|(_, new)| fits_type(&child, new));
+            return Some(if fits { Shape { default: None, ..child } } else { Shape { nullable: child.nullable, ..anything(&child) } });
         };
         let mut results: Vec<Value> = Vec::new();
         for value in values {
@@ -182,10 +194,21 @@ impl MapValues {
                 results.push(result);
             }
         }
-        let types: Vec<Option<Type>> = results.iter().map(|value| literal(value, &child).ty).collect();
+        if results.is_empty() {
+            return None;
+        }
+        if results.iter().any(|result| result.is_object() || result.is_array()) {
+            return Some(Shape { nullable: child.nullable, ..anything(&child) });
+        }
+        let types: Vec<Option<Type>> = results.iter().filter(|value| !value.is_null()).map(|value| literal(value, &child).ty).collect();
         let ty = types.first().copied().flatten().filter(|first| types.iter().all(|ty| *ty == Some(*first)));
+        // An enum refuses null unless it lists it.
+        if child.nullable && child.enum_values.is_none() {
+            results.push(Value::Null);
+        }
         let default = child.default.as_ref().and_then(|default| table.look_up(default).ok());
-        Shape { ty, enum_values: Some(results), nullable: child.nullable, default, preserve_unknown: ty.is_none(), ..Shape::any(child.at) }
+        let preserve_unknown = ty.is_none();
+        Some(Shape { ty, enum_values: Some(results), nullable: child.nullable, default, preserve_unknown, ..Shape::any(child.at) })
     }
 
     /// Proves that the inverse restores every value that the table changes or produces.
@@ -193,6 +216,12 @@ impl MapValues {
         let (at, table, inverse) = (&self.ends.from, &self.table, self.table.inverse());
         let returns =
             |value: &Value| table.look_up(value).ok().and_then(|new| inverse.look_up(&new).ok()).is_some_and(|back| back == *value);
+        if table.has_null() {
+            return lost(format!("null at `{at}` is lost"));
+        }
+        if child.nullable && table.otherwise == Otherwise::Error {
+            return lost(format!("`{at}` may be null, which `values` doesn't list"));
+        }
         let values = match all_values(child) {
             Some(values) => values.into_iter().filter(|value| !value.is_null()).collect(),
             None if table.otherwise == Otherwise::Error => {

@@ -6,9 +6,8 @@ use serde_json::Value;
 
 use crate::find::conversion::address::{NamePath, get, take};
 use crate::find::conversion::generate::GoStep;
-use crate::find::conversion::lossless::{Obstacle, lost, lost_by, move_is_lossless};
-use crate::find::conversion::rename_references::drop_references;
-use crate::find::conversion::shape_edit::{always_below, attach, declared, detach_with_parents, never_exists};
+use crate::find::conversion::lossless::{Obstacle, are_apart, lost, lost_by, move_is_lossless};
+use crate::find::conversion::shape_edit::{always_below, attach, declared, loosen_above, never_exists, remove_with_parents};
 use crate::model::FieldPath;
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
@@ -115,22 +114,34 @@ impl StepKind for Merge {
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        if self.parts.iter().all(|part| never_exists(shape, part)) {
+            return Some(());
+        }
+        are_apart(self.parts.iter().chain([&self.to])).ok()?;
+        // Null counts as missing, and stays if all parts are missing.
+        if self.parts.iter().any(|part| declared(shape, part).is_some_and(|child| child.nullable)) {
+            return None;
+        }
         let always = self.parts.iter().all(|part| always_below(shape, container, part));
         for part in &self.parts {
-            drop_references(shape, part);
-            detach_with_parents(shape, container, part);
+            remove_with_parents(shape, container, part)?;
         }
+        loosen_above(shape, &self.to)?;
         let pattern = Some(self.form.template.pattern().into());
         let child = Shape { ty: Some(Type::String), pattern, ..Shape::any(shape.at) };
         attach(shape, container, &self.to, child, always)
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
+        are_apart(self.parts.iter().chain([&self.to]))?;
         self.parts.iter().try_for_each(|part| move_is_lossless(shape, container, part, &self.to))?;
         let delimiters = self.form.template.delimiters();
         for ((part, delimiter), ty) in self.parts.iter().zip(delimiters).zip(&self.form.types) {
             if !always_below(shape, container, part) {
                 return lost(format!("`{part}` may be missing"));
+            }
+            if delimiter.is_some_and(has_border) {
+                return lost(format!("the end of `{part}` may look like the text after it"));
             }
             if *ty == PartType::Integer {
                 let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '-');
@@ -154,14 +165,19 @@ impl StepKind for Merge {
     }
 
     fn never_fails(&self, shape: &Shape, container: usize, conflict: Conflict) -> Result<(), String> {
-        let sure = self.parts.iter().zip(&self.form.types).all(|(part, ty)| {
-            let wanted = if *ty == PartType::Integer { Type::Integer } else { Type::String };
-            let child = declared(shape, part);
-            can_put(part, &self.to, shape, conflict)
-                && always_below(shape, container, part)
-                && only_type(child) == Some(wanted)
-                && child.is_some_and(|child| !child.nullable)
-        });
+        if self.parts.iter().all(|part| never_exists(shape, part)) {
+            return Ok(());
+        }
+        let apart = are_apart(self.parts.iter().chain([&self.to])).is_ok();
+        let sure = apart
+            && self.parts.iter().zip(&self.form.types).all(|(part, ty)| {
+                let wanted = if *ty == PartType::Integer { Type::Integer } else { Type::String };
+                let child = declared(shape, part);
+                can_put(part, &self.to, shape, conflict)
+                    && always_below(shape, container, part)
+                    && only_type(child) == Some(wanted)
+                    && child.is_some_and(|child| !child.nullable)
+            });
         if sure { Ok(()) } else { Err(MAY_FAIL.to_owned()) }
     }
 
@@ -176,6 +192,11 @@ impl StepKind for Merge {
     fn merges_fields(&self) -> bool {
         true
     }
+}
+
+/// Whether a text starts with its own end, as `--` and `aba` do. It can then begin earlier, in the text before it.
+fn has_border(text: &str) -> bool {
+    text.char_indices().skip(1).any(|(at, _)| text.starts_with(&text[at..]))
 }
 
 #[cfg(test)]

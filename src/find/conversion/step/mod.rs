@@ -47,7 +47,7 @@ use super::generate::GoStep;
 use super::lossless::Obstacle;
 use super::path_through_steps::rebased;
 use super::search::Wanted;
-use super::shape_edit::declared;
+use super::shape_edit::known;
 pub(crate) use manual::Manual;
 pub(crate) use overlap::Overlap;
 use parse::StepNode;
@@ -117,6 +117,11 @@ impl Ends {
         self.from == self.to
     }
 
+    /// Whether one path is inside the other.
+    fn overlap(&self) -> bool {
+        self.from.starts_with(&self.to) || self.to.starts_with(&self.from)
+    }
+
     fn swapped(&self) -> Ends {
         Ends { from: self.to.clone(), to: self.from.clone() }
     }
@@ -167,11 +172,16 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
     fn go(&self) -> Result<GoStep, String>;
 
     /// Turns the schema of the objects before the step into one that accepts all objects after it, and in simple cases no others.
-    /// Returns `None` if the schema has nothing for the step to act on.
+    /// Returns `None` if the objects after the step aren't known; the schema may then be half changed.
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()>;
 
     /// Proves that the inverse restores every object of the schema, up to normal form.
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle>;
+
+    /// Whether the inverse, if it restores every object of the schema, restores it exactly and not just up to normal form.
+    fn restores_exactly(&self, _shape: &Shape) -> bool {
+        true
+    }
 
     /// Proves that the step succeeds on every object of the schema; otherwise returns why it may fail.
     fn never_fails(&self, shape: &Shape, container: usize, conflict: Conflict) -> Result<(), String>;
@@ -238,7 +248,7 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
 
     /// Whether both versions declare a field that the step reads. The field has no meaning in a version that doesn't declare it.
     fn acts_on_both(&self, old: &Shape, new: &Shape) -> bool {
-        self.reads().iter().any(|path| declared(old, path).is_some() && declared(new, path).is_some())
+        self.reads().iter().any(|path| known(old, path) && known(new, path))
     }
 
     /// Whether the step converts the effect of a breaking change to a field.

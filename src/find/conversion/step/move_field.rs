@@ -8,7 +8,7 @@ use crate::find::conversion::address::{NamePath, take};
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, move_is_lossless};
 use crate::find::conversion::rename_references::rename_references;
-use crate::find::conversion::shape_edit::{always_below, attach, detach_with_parents};
+use crate::find::conversion::shape_edit::{always_below, attach, detach_with_parents, loosen_above, loosen_nodes_above, never_exists};
 use crate::model::fact::{Aspect, Effect, Fact};
 use crate::model::schema::Shape;
 
@@ -68,8 +68,16 @@ impl StepKind for Move {
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
         let Ends { from, to } = &self.ends;
+        if never_exists(shape, from) {
+            return Some(());
+        }
+        if self.ends.overlap() {
+            return None;
+        }
         let always = always_below(shape, container, from);
+        loosen_above(shape, to)?;
         rename_references(shape, from, to);
+        loosen_nodes_above(shape, from)?;
         let child = detach_with_parents(shape, container, from)?;
         attach(shape, container, to, child, always)
     }

@@ -228,7 +228,7 @@ impl StepKind for Retype {
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
-        change_schema(&self.ends, shape, container, |child| Some((self.retyped(&child), true)))
+        change_schema(&self.ends, shape, container, |child| Some((self.retyped(&child)?, true)))
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
@@ -265,23 +265,42 @@ impl StepKind for Retype {
 }
 
 impl Retype {
-    fn retyped(&self, child: &Shape) -> Shape {
+    fn retyped(&self, child: &Shape) -> Option<Shape> {
         let (was, becomes) = (self.was, self.becomes);
         let each = |values: &[Value]| values.iter().filter_map(|value| retype(value, was, becomes).ok()).collect::<Vec<_>>();
+        if child.ty == Some(becomes.schema_type()) && was != Scalar::Number {
+            // Its values have the new type already.
+            return Some(child.clone());
+        }
+        // Values that already have the new type stay, so only values of the old type are known better.
+        let converted = child.ty == Some(was.schema_type()) && !child.int_or_string;
         let enum_values = match (only_listed(child), was, becomes) {
             (Some(values), _, _) => Some(each(values)),
-            (None, Scalar::Boolean, Scalar::String) => Some(vec!["false".into(), "true".into()]),
-            (None, Scalar::Boolean, Scalar::Integer | Scalar::Number) => Some(vec![0.into(), 1.into()]),
+            (None, Scalar::Boolean, Scalar::String) if converted => Some(vec!["false".into(), "true".into()]),
+            (None, Scalar::Boolean, Scalar::Integer | Scalar::Number) if converted => Some(vec![0.into(), 1.into()]),
             _ => None,
         };
-        let pattern = (was == Scalar::Integer && becomes == Scalar::String && enum_values.is_none()).then(|| INTEGER.into());
-        let bounds = if was == Scalar::Integer && becomes == Scalar::Number { child.bounds.clone() } else { NumberBounds::default() };
+        let mut enum_values: Option<Vec<Value>> = enum_values;
+        // An enum refuses null unless it lists it.
+        if let Some(values) = &mut enum_values
+            && child.nullable
+            && child.enum_values.is_none()
+        {
+            values.push(Value::Null);
+        }
+        // No value can be converted.
+        if enum_values.as_ref().is_some_and(Vec::is_empty) {
+            return None;
+        }
+        let pattern = (converted && was == Scalar::Integer && becomes == Scalar::String && enum_values.is_none()).then(|| INTEGER.into());
+        let bounds =
+            if converted && was == Scalar::Integer && becomes == Scalar::Number { child.bounds.clone() } else { NumberBounds::default() };
         let default = child.default.as_ref().and_then(|default| retype(default, was, becomes).ok());
         if child.int_or_string {
-            return Shape { default, ..anything(child) };
+            return Some(Shape { default, nullable: child.nullable, ..anything(child) });
         }
         let ty = Some(becomes.schema_type());
-        Shape { ty, nullable: child.nullable, enum_values, pattern, bounds, default, ..Shape::any(child.at) }
+        Some(Shape { ty, nullable: child.nullable, enum_values, pattern, bounds, default, ..Shape::any(child.at) })
     }
 
     /// Proves that every value is already written the way the inverse writes it.

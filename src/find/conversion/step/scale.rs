@@ -144,7 +144,7 @@ impl StepKind for Scale {
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
-        change_schema(&self.ends, shape, container, |child| Some((self.factor.scaled(&child), true)))
+        change_schema(&self.ends, shape, container, |child| Some((self.factor.scaled(&child)?, true)))
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
@@ -207,7 +207,7 @@ impl Scale {
 
 impl Factor {
     /// The schema of scaled values.
-    fn scaled(self, child: &Shape) -> Shape {
+    fn scaled(self, child: &Shape) -> Option<Shape> {
         let bound = |bound: Option<f64>| {
             let bound = bound?;
             let whole = bound.fract() == 0.0 && bound.abs() < 9.0e15;
@@ -217,22 +217,26 @@ impl Factor {
         let whole_factor = self.multiply % self.divide == 0;
         let step = child.bounds.multiple_of.or((child.ty == Some(Type::Integer)).then_some(1.0));
         let multiple_of = step.filter(|_| whole_factor).map(|step| step * (self.multiply / self.divide) as f64);
+        // Whole values of a `number` are divided like integers, and fractions are multiplied inexactly.
+        let rounds = child.ty != Some(Type::Integer);
+        if rounds && !whole_factor {
+            return Some(Shape { ty: child.ty, nullable: child.nullable, ..Shape::any(child.at) });
+        }
         let bounds = NumberBounds {
             minimum: bound(child.bounds.minimum),
             maximum: bound(child.bounds.maximum),
-            exclusive_minimum: child.bounds.exclusive_minimum && whole_factor,
-            exclusive_maximum: child.bounds.exclusive_maximum && whole_factor,
-            multiple_of,
+            exclusive_minimum: child.bounds.exclusive_minimum && whole_factor && !rounds,
+            exclusive_maximum: child.bounds.exclusive_maximum && whole_factor && !rounds,
+            multiple_of: multiple_of.filter(|_| !rounds),
         };
-        let each = |values: &[Value]| values.iter().filter_map(|value| self.apply(value).ok()).collect();
-        Shape {
-            ty: child.ty,
-            nullable: child.nullable,
-            enum_values: only_listed(child).map(each),
-            default: child.default.as_ref().and_then(|default| self.apply(default).ok()),
-            bounds,
-            ..Shape::any(child.at)
+        let each = |values: &[Value]| values.iter().filter_map(|value| self.apply(value).ok()).collect::<Vec<_>>();
+        let enum_values = only_listed(child).map(each);
+        // No value can be converted.
+        if enum_values.as_ref().is_some_and(Vec::is_empty) {
+            return None;
         }
+        let default = child.default.as_ref().and_then(|default| self.apply(default).ok());
+        Some(Shape { ty: child.ty, nullable: child.nullable, enum_values, default, bounds, ..Shape::any(child.at) })
     }
 
     /// Whether every value of the schema still fits into 64 bits after scaling.

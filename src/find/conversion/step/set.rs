@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost};
-use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::search::Wanted;
-use crate::find::conversion::shape_edit::{always_exists, attach, declared, detach, literal, never_exists};
+use crate::find::conversion::shape_edit::{always_exists, declared, holds_null, known, literal, never_exists};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 use crate::server::object::only_listed;
 
+use super::default::put;
 use super::drop::{Drop, Inverse};
 use super::parse::StepNode;
 use super::put_value::parent;
@@ -59,11 +59,12 @@ impl StepKind for Set {
         Ok(GoStep { source: GO, call: format!("setField(c, INNER, {})", go_literal(&self.value)) })
     }
 
-    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+    fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {
+        if holds_null(&self.value) {
+            return None;
+        }
         let child = literal(&self.value, shape);
-        drop_references(shape, &self.path);
-        detach(shape, &self.path);
-        attach(shape, container, &self.path, child, true)
+        put(shape, &self.path, child)
     }
 
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
@@ -76,7 +77,8 @@ impl StepKind for Set {
 
     fn is_noop(&self, shape: &Shape) -> bool {
         let values = declared(shape, &self.path).and_then(only_listed);
-        values.is_some_and(|values| values == [self.value.clone()]) && always_exists(shape, &self.path)
+        let single = values.is_some_and(|values| values == [self.value.clone()]);
+        single && always_exists(shape, &self.path) && declared(shape, &self.path).is_some_and(|child| !child.nullable)
     }
 
     fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
@@ -85,8 +87,8 @@ impl StepKind for Set {
 
     fn acts_on_both(&self, old: &Shape, new: &Shape) -> bool {
         let parent = self.path.parent().unwrap_or_default();
-        let both = declared(old, &parent).is_some() && declared(new, &parent).is_some();
-        both && !(always_exists(new, &self.path) && declared(old, &self.path).is_none())
+        let both = known(old, &parent) && known(new, &parent);
+        both && !(always_exists(new, &self.path) && !known(old, &self.path))
     }
 
     fn needs_parent(&self) -> bool {

@@ -6,9 +6,8 @@ use serde_json::Value;
 
 use crate::find::conversion::address::{NamePath, get, take};
 use crate::find::conversion::generate::GoStep;
-use crate::find::conversion::lossless::{Obstacle, lost, lost_by, move_is_lossless};
-use crate::find::conversion::rename_references::drop_references;
-use crate::find::conversion::shape_edit::{always_below, attach, detach_with_parents, never_exists};
+use crate::find::conversion::lossless::{Obstacle, are_apart, lost, lost_by, move_is_lossless};
+use crate::find::conversion::shape_edit::{always_below, attach, loosen_above, never_exists, remove_with_parents};
 use crate::model::FieldPath;
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
@@ -135,24 +134,33 @@ impl StepKind for Split {
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        if never_exists(shape, &self.from) {
+            return Some(());
+        }
         let always = always_below(shape, container, &self.from);
-        drop_references(shape, &self.from);
-        detach_with_parents(shape, container, &self.from)?;
+        plain_string(shape, &self.from).ok()?;
+        self.parts_are_apart().ok()?;
+        remove_with_parents(shape, container, &self.from)?;
         for (path, ty) in self.into.iter().zip(&self.form.types) {
             let ty = if *ty == PartType::Integer { Type::Integer } else { Type::String };
             let child = Shape { ty: Some(ty), ..Shape::any(shape.at) };
+            loosen_above(shape, path)?;
             attach(shape, container, path, child, always)?;
         }
         Some(())
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
+        self.parts_are_apart()?;
         self.into.iter().try_for_each(|to| move_is_lossless(shape, container, &self.from, to))?;
-        self.every_string_splits(shape)
+        if never_exists(shape, &self.from) { Ok(()) } else { self.every_string_splits(shape) }
     }
 
     fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
-        let arrives = self.into.iter().all(|to| can_put(&self.from, to, shape, conflict));
+        if never_exists(shape, &self.from) {
+            return Ok(());
+        }
+        let arrives = self.parts_are_apart().is_ok() && self.into.iter().all(|to| can_put(&self.from, to, shape, conflict));
         if arrives && self.every_string_splits(shape).is_ok() { Ok(()) } else { Err(MAY_FAIL.to_owned()) }
     }
 
@@ -166,6 +174,10 @@ impl StepKind for Split {
 }
 
 impl Split {
+    fn parts_are_apart(&self) -> Result<(), Obstacle> {
+        are_apart(self.into.iter().chain([&self.from]))
+    }
+
     fn every_string_splits(&self, shape: &Shape) -> Result<(), Obstacle> {
         let Split { from, form, .. } = self;
         let child = plain_string(shape, from)?;

@@ -7,14 +7,15 @@ use serde_json::Value;
 use crate::find::conversion::address::{NamePath, take};
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost};
+use crate::find::conversion::output_schema::without_absence;
 use crate::find::conversion::path_through_steps::rebased;
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::Type;
+use crate::model::schema::shape::{CountRange, Type};
 
 use super::parse::StepNode;
 use super::put_value::put_value;
-use super::value_change::{change_schema, lossless_if, noop_if, only_type, succeeds_if};
+use super::value_change::{change_schema, lossless_if, may_be_null, noop_if, only_type, succeeds_if};
 use super::wrap::Wrap;
 use super::{Conflict, Ends, Op, OperationFields, StepFailure, StepKind};
 
@@ -81,18 +82,22 @@ impl StepKind for Unwrap {
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
         change_schema(&self.ends, shape, container, |child| {
-            if self.ends.in_place() && child.ty != Some(Type::Array) {
-                return Some((child, true));
+            let sure = !child.nullable;
+            match child.ty {
+                Some(Type::Array) => {
+                    let item = Arc::unwrap_or_clone(child.items?);
+                    Some((Shape { default: None, ..item }, sure && child.item_count.min > 0))
+                }
+                Some(_) if self.ends.in_place() => Some((without_absence(child), sure)),
+                _ => None,
             }
-            let never_empty = child.item_count.min > 0;
-            Some((Arc::unwrap_or_clone(child.items?), never_empty))
         })
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
         let from = &self.ends.from;
         lossless_if(&self.ends, shape, container, |child| {
-            let single = child.item_count.min == 1 && child.item_count.max == Some(1);
+            let single = child.ty == Some(Type::Array) && child.item_count == CountRange { min: 1, max: Some(1) };
             let item = child.items.as_deref().filter(|item| single && !child.nullable && !item.nullable);
             let Some(item) = item else { return lost(format!("`{from}` may have no item, or more than one")) };
             if self.ends.in_place() && item.ty.is_none_or(|ty| ty == Type::Array) {
@@ -110,7 +115,7 @@ impl StepKind for Unwrap {
     }
 
     fn is_noop(&self, shape: &Shape) -> bool {
-        noop_if(&self.ends, shape, |child| only_type(child).is_some_and(|ty| ty != Type::Array))
+        noop_if(&self.ends, shape, |child| only_type(child).is_some_and(|ty| ty != Type::Array) && !may_be_null(child))
     }
 }
 

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::find::conversion::address::{NamePath, get_mut, take};
 use crate::find::conversion::lossless::{Obstacle, declared_or_absent, move_is_lossless, moves_nothing_back};
-use crate::find::conversion::rename_references::drop_references;
-use crate::find::conversion::shape_edit::{always_below, attach, declared, detach, detach_with_parents, never_exists, prefix};
+use crate::find::conversion::shape_edit::{
+    always_below, attach, declared, detach_with_parents, loosen_above, never_exists, prefix, replace,
+};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 use crate::model::{FieldPath, PathStep};
@@ -40,17 +41,25 @@ pub(super) fn change_schema(
     change: impl FnOnce(Shape) -> Option<(Shape, bool)>,
 ) -> Option<()> {
     let Ends { from, to } = ends;
-    let always = always_below(shape, container, from);
-    drop_references(shape, from);
-    if matches!(from.steps().last(), Some(PathStep::Key(_))) {
-        let child = if from == to { detach(shape, from)? } else { detach_with_parents(shape, container, from)? };
-        let (child, sure) = change(child)?;
-        return attach(shape, container, to, child, always && sure);
+    if never_exists(shape, from) {
+        return Some(());
     }
-    let node = shape.at_mut(from.steps())?;
-    let (child, _) = change(node.clone())?;
-    *node = child;
-    Some(())
+    let always = always_below(shape, container, from);
+    loosen_above(shape, from)?;
+    if ends.in_place() {
+        let (child, sure) = change(declared(shape, from)?.clone())?;
+        if matches!(from.steps().last(), Some(PathStep::Key(_))) {
+            return replace(shape, from, child, always && sure);
+        }
+        *shape.at_mut(from.steps())? = child;
+        return Some(());
+    }
+    if ends.overlap() {
+        return None;
+    }
+    loosen_above(shape, to)?;
+    let (child, sure) = change(detach_with_parents(shape, container, from)?)?;
+    attach(shape, container, to, child, always && sure)
 }
 
 /// Proves that the inverse undoes a change, if the condition holds for the schema of the value.
@@ -60,9 +69,18 @@ pub(super) fn lossless_if(
     container: usize,
     condition: impl FnOnce(&Shape) -> Result<(), Obstacle>,
 ) -> Result<(), Obstacle> {
-    let Some(child) = declared_or_absent(shape, &ends.from)? else { return moves_nothing_back(shape, &ends.from, &ends.to) };
-    condition(child)?;
-    if ends.in_place() { Ok(()) } else { move_is_lossless(shape, container, &ends.from, &ends.to) }
+    let child = declared_or_absent(shape, &ends.from);
+    if let Ok(None) = child {
+        return moves_nothing_back(shape, &ends.from, &ends.to);
+    }
+    // What preserving the value can't solve comes first.
+    let moved = if ends.in_place() { Ok(()) } else { move_is_lossless(shape, container, &ends.from, &ends.to) };
+    match moved {
+        Err(obstacle) if !obstacle.preservable => return Err(obstacle),
+        _ => {}
+    }
+    child?.map_or(Ok(()), condition)?;
+    moved
 }
 
 /// Proves that a change succeeds, if the condition holds for the schema of the value. The condition gets `None` if the schema isn't
@@ -82,8 +100,13 @@ pub(super) fn succeeds_if(
 /// Whether a value can always be written to its target: the target is free, and all its parents are objects.
 pub(super) fn can_put(from: &FieldPath, to: &FieldPath, shape: &Shape, conflict: Conflict) -> bool {
     let free = || conflict != Conflict::Error || never_exists(shape, to);
-    let container = |node: &Shape| matches!(node.ty, Some(Type::Object | Type::Array));
-    let reachable = || (1..to.steps().len()).all(|depth| declared(shape, &prefix(to, depth)).is_none_or(container));
+    let reachable = || {
+        (1..to.steps().len()).all(|depth| {
+            let above = prefix(to, depth);
+            let holder = if matches!(to.steps().get(depth), Some(PathStep::Items)) { Type::Array } else { Type::Object };
+            declared(shape, &above).map_or_else(|| never_exists(shape, &above), |node| node.ty == Some(holder))
+        })
+    };
     from == to || (free() && reachable())
 }
 
@@ -95,4 +118,9 @@ pub(super) fn noop_if(ends: &Ends, shape: &Shape, condition: impl FnOnce(Option<
 /// The type of a value, if the schema allows only one.
 pub(super) fn only_type(child: Option<&Shape>) -> Option<Type> {
     child.filter(|child| !child.int_or_string).and_then(|child| child.ty)
+}
+
+/// Whether null is a possible value.
+pub(super) fn may_be_null(child: Option<&Shape>) -> bool {
+    child.is_none_or(|child| child.nullable)
 }

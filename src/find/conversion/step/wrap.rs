@@ -16,7 +16,7 @@ use crate::model::schema::shape::{CountRange, Type};
 use super::parse::StepNode;
 use super::put_value::put_value;
 use super::unwrap::Unwrap;
-use super::value_change::{change_schema, lossless_if, noop_if, only_type, succeeds_if};
+use super::value_change::{change_schema, lossless_if, may_be_null, noop_if, only_type, succeeds_if};
 use super::{Conflict, Ends, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
@@ -77,12 +77,17 @@ impl StepKind for Wrap {
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
         change_schema(&self.ends, shape, container, |child| {
+            // Null is removed.
+            let sure = !child.nullable;
             if self.ends.in_place() && child.ty == Some(Type::Array) {
-                return Some((child, true));
+                return Some((without_absence(child), sure));
+            }
+            if self.ends.in_place() && child.ty.is_none() && !child.int_or_string {
+                return None;
             }
             let (at, one) = (child.at, CountRange { min: 1, max: Some(1) });
             let items = Some(Arc::new(without_absence(child)));
-            Some((Shape { ty: Some(Type::Array), item_count: one, items, ..Shape::any(at) }, true))
+            Some((Shape { ty: Some(Type::Array), item_count: one, items, ..Shape::any(at) }, sure))
         })
     }
 
@@ -104,7 +109,7 @@ impl StepKind for Wrap {
     }
 
     fn is_noop(&self, shape: &Shape) -> bool {
-        noop_if(&self.ends, shape, |child| only_type(child) == Some(Type::Array))
+        noop_if(&self.ends, shape, |child| only_type(child) == Some(Type::Array) && !may_be_null(child))
     }
 }
 
