@@ -1,6 +1,11 @@
 //! Tests that every target holds for the test data, and for pseudo-random bytes.
+#![allow(clippy::disallowed_macros, reason = "tests say what they measured")]
 
 use std::path::{Path, PathBuf};
+
+use super::choices::Choices;
+use super::manifests::made_up;
+use crate::find::conversion::laws::violation::violation;
 
 /// Test data files that are small enough.
 fn seeds() -> Vec<PathBuf> {
@@ -54,4 +59,37 @@ fn expressions_and_reports_are_tried_as_well() {
     for rendered in formats {
         assert!(!rendered.text.is_empty() && !rendered.text.contains('\u{1b}'), "{}", rendered.format);
     }
+}
+
+/// The number in an environment variable.
+fn number_in(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// `CRDWISE_MANIFESTS=50000 cargo test --lib -- proved_law --nocapture` tries that many manifests, from the seed
+/// `CRDWISE_MANIFEST_SEED`, and prints how many laws are proved.
+#[test]
+fn no_object_contradicts_a_proved_law() {
+    let manifests = number_in("CRDWISE_MANIFESTS").unwrap_or(300);
+    let mut state = number_in("CRDWISE_MANIFEST_SEED").unwrap_or(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as u8
+    };
+    let (mut laws, mut proved) = (0, 0);
+    let mut wrong = Vec::new();
+    for _ in 0..manifests {
+        let bytes: Vec<u8> = (0..400).map(|_| next()).collect();
+        let made_up = made_up(&mut Choices::new(&bytes));
+        let Some(manifest) = made_up.manifest() else { continue };
+        let count = violation(manifest, &made_up.text, &made_up.old, &made_up.new);
+        laws += count.laws;
+        proved += count.proved;
+        wrong.extend(count.wrong.map(|said| format!("{said}\n{}{}\n", made_up.text, made_up.schemas)));
+    }
+    println!("{manifests} manifests: {proved} of {laws} laws proved, {} manifests with a wrong proof", wrong.len());
+    let shown: Vec<&String> = wrong.iter().take(20).collect();
+    assert!(wrong.is_empty(), "{}", shown.iter().map(|text| text.as_str()).collect::<Vec<_>>().join("\n"));
 }
