@@ -84,7 +84,9 @@ impl<'r> CheckRun<'r> {
         let side = arguments.config_from.unwrap_or(ConfigSide::New);
         let settings =
             RunSettings::new(reader, &arguments.judging, SettingsInputs { old: Some((&mut old, side)), new: &mut new, accept }, streams)?;
-        let manifests = LoadedManifests::of_review(reader, arguments)?;
+        let mut manifests = LoadedManifests::of_review(reader, arguments)?;
+        manifests.only_earlier = side == ConfigSide::Old;
+        manifests.note_ignored(streams);
         let release = ReleaseSearch::new(reader, arguments, base.as_deref(), new.inputs())?;
         Ok(Some(CheckRun {
             settings,
@@ -102,6 +104,7 @@ impl<'r> CheckRun<'r> {
                 sides: arguments.change_words(),
                 baseline: arguments.baseline_words(),
                 conversions: manifests::directory(arguments),
+                staged: arguments.staged,
             }),
         }))
     }

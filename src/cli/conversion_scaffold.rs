@@ -7,7 +7,7 @@ use crate::cli::arguments;
 use crate::find::change;
 use crate::find::conversion::conversion_coverage::ConversionCoverage;
 use crate::find::conversion::scaffold::{self, Draft};
-use crate::judge::finding::Finding;
+use crate::judge::finding::{Finding, UNDEFINED};
 use crate::judge::review::{self, Side};
 use crate::model::fact::Fact;
 use crate::render::plural;
@@ -23,10 +23,13 @@ pub(super) fn scaffold(arguments: &arguments::ConversionsScaffold, streams: &mut
     let Some(run) = CheckRun::review(&reader, &sides, false, streams)? else { return Ok(Exit::Clean) };
     run.judge(streams, |judged, streams| {
         let Some(old) = judged.old else { return Ok(judged.exit) };
-        let drafts = drafts(judged, old);
+        let (drafts, has_manifest) = drafts(judged, old);
         if drafts.is_empty() {
-            let covered = judged.report.findings.iter().any(|finding| finding.conversion.is_some());
-            streams.note(if covered { "every change that needs a conversion has one" } else { "no change needs a conversion" });
+            streams.note(match judged.report.fresh().find(|finding| finding.rule == UNDEFINED) {
+                Some(_) => "no step can convert these changes; `crdwise review` shows them",
+                None if has_manifest => "every change that needs a conversion has one",
+                None => "no change needs a conversion",
+            });
             return Ok(judged.exit);
         }
         match &arguments.output {
@@ -40,8 +43,9 @@ pub(super) fn scaffold(arguments: &arguments::ConversionsScaffold, streams: &mut
     })
 }
 
-/// Drafts manifests for every change that needs a conversion, and for the differences between versions that go with it.
-fn drafts(judged: &JudgedRun<'_, '_>, old: &Side<'_>) -> Vec<Draft> {
+/// Drafts manifests for every change that needs a conversion, and for the differences between versions that go with it. Also returns
+/// whether a manifest already covers one of them.
+fn drafts(judged: &JudgedRun<'_, '_>, old: &Side<'_>) -> (Vec<Draft>, bool) {
     let new = judged.new;
     let coverage = judged.judgement.conversions.now.map(|known| ConversionCoverage::new(known, &old.bundle, &new.bundle));
     let options = change::ChangeOptions { context: judged.judgement.context, ..change::ChangeOptions::default() };
@@ -52,10 +56,11 @@ fn drafts(judged: &JudgedRun<'_, '_>, old: &Side<'_>) -> Vec<Draft> {
     let unreleased = |fact: &Fact| {
         !unreleased.is_empty() && unreleased.contains(&(fact.crd.as_str(), fact.version.as_deref(), fact.path.to_string().as_str()))
     };
-    let wanted = |fact: &Fact| {
-        review::needs_step(fact) && coverage.as_ref().is_none_or(|coverage| coverage.cover(fact).is_none()) && !unreleased(fact)
-    };
-    review::drafts(&facts, old, new, &wanted)
+    let covered = |fact: &Fact| coverage.as_ref().is_some_and(|coverage| coverage.cover(fact).is_some());
+    let wanted = |fact: &Fact| review::needs_step(fact) && !covered(fact) && !unreleased(fact);
+    let Some(bump) = &judged.report.bump else { return Default::default() };
+    let has_manifest = facts.iter().any(|fact| review::needs_step(fact) && covered(fact));
+    (review::drafts(&facts, (old, new), bump, &wanted), has_manifest)
 }
 
 fn place_of(finding: &Finding) -> (&str, Option<&str>, &str) {

@@ -22,6 +22,8 @@ pub(super) struct LoadedManifests {
     /// The value of `--conversions`. If set, finding no manifest is an error.
     requested: Option<OsString>,
     unread: Vec<String>,
+    /// Whether only manifests of the old side lower the severity of breaks.
+    pub only_earlier: bool,
 }
 
 impl LoadedManifests {
@@ -72,11 +74,11 @@ impl LoadedManifests {
     }
 
     pub fn none() -> LoadedManifests {
-        LoadedManifests { now: None, before: None, requested: None, unread: Vec::new() }
+        LoadedManifests { now: None, before: None, requested: None, unread: Vec::new(), only_earlier: false }
     }
 
     pub fn new(reader: &InputReader, requested: Option<&OsString>, inputs: &[OsString]) -> Result<LoadedManifests, Stop> {
-        let mut found = LoadedManifests { now: None, before: None, requested: requested.cloned(), unread: Vec::new() };
+        let mut found = LoadedManifests { now: None, before: None, requested: requested.cloned(), unread: Vec::new(), only_earlier: false };
         let loaded = match requested {
             Some(requested) => Some(load(reader, &reader.parse(std::slice::from_ref(requested))?)),
             None => load_next_to(reader, inputs).or_else(|| {
@@ -102,7 +104,16 @@ impl LoadedManifests {
     }
 
     pub fn manifests(&self) -> Manifests<'_> {
-        Manifests { now: self.now.as_ref(), before: self.before.as_ref() }
+        Manifests { now: self.now.as_ref(), before: self.before.as_ref(), only_earlier: self.only_earlier }
+    }
+
+    /// Says which manifests have no effect because they arrive with the change.
+    pub fn note_ignored(&self, streams: &mut Streams<'_>) {
+        let names: Vec<String> = self.manifests().ignored().map(|name| format!("`{name}`")).collect();
+        if !names.is_empty() {
+            let text = "conversion manifests that come with the change don't lower the severity of a break";
+            streams.note(&format!("--config-from old: {text}: {}", names.join(", ")));
+        }
     }
 
     /// Reports errors in the manifests.

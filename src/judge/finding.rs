@@ -56,6 +56,11 @@ pub struct Values {
     pub are_rules: bool,
 }
 
+/// The rule about breaks without a conversion.
+pub const UNDEFINED: &str = "conversion-undefined";
+/// The rule about a declared version that is too low.
+pub const VERSION_TOO_LOW: &str = "version-bump-too-small";
+
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     pub rule: String,
@@ -88,8 +93,11 @@ pub struct Finding {
     pub before: Option<Spot>,
     pub after: Option<Spot>,
     pub witness: Option<Witness>,
-    /// The manifest that covers it.
+    /// The manifest that covers it. For a break, one that lowers its severity.
     pub conversion: Option<String>,
+    /// Whether a draft of a manifest has a step for it that can be proved.
+    #[serde(skip)]
+    pub drafted: bool,
     /// Why it is accepted, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiver: Option<String>,

@@ -19,7 +19,7 @@ use crate::find::lint::{self, Release};
 use crate::find::review_context::ReviewContext;
 use crate::judge::accepting_servers::Servers;
 use crate::judge::bump::Recommendation;
-use crate::judge::finding::{Bump, Class, Finding, Status};
+use crate::judge::finding::{Bump, Class, Finding, Status, UNDEFINED};
 use crate::judge::overview::Counts;
 use crate::judge::policy::Policy;
 use crate::judge::report::{self, Report};
@@ -74,7 +74,7 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
     let covering = Covering::new(&judgement.conversions, old, new);
     let mut rulings = rule_all(&changes, judgement, Some(&covering));
     let release = released::mark_unreleased(&mut rulings, old, new, judgement);
-    let consequences = consequences(&rulings, &changes, old, new, judgement, &covering);
+    let consequences = consequences(&mut rulings, &changes, old, new, judgement, &covering);
     rulings.extend(rule_all(&consequences, judgement, Some(&covering)));
     let (class, required) = verdict(&rulings);
     let bump = recommendation(required, old, new, judgement);
@@ -114,7 +114,7 @@ fn change_facts(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Ve
 
 /// Derives facts from the changes: missing or wrong conversions, guidelines that now apply, versions removed too early.
 fn consequences(
-    rulings: &[Ruling<'_>],
+    rulings: &mut [Ruling<'_>],
     changes: &[Fact],
     old: &Side<'_>,
     new: &Side<'_>,
@@ -201,7 +201,7 @@ fn waive_sums(findings: &mut [Finding]) {
     let open = |finding: &&Finding| finding.class == Some(Class::SemanticBreaking) && finding.status == Status::New;
     let open: BTreeSet<String> =
         findings.iter().filter(open).filter(|finding| finding.conversion.is_none()).map(|finding| finding.crd.clone()).collect();
-    let sums = |finding: &&mut Finding| finding.rule == "conversion-undefined" && finding.status == Status::New;
+    let sums = |finding: &&mut Finding| finding.rule == UNDEFINED && finding.status == Status::New;
     for sum in findings.iter_mut().filter(sums).filter(|sum| !open.contains(&sum.crd)) {
         sum.status = Status::Waived;
         sum.waiver = Some("the changes that it sums up are waived".to_owned());

@@ -45,6 +45,7 @@ pub fn finding() -> Finding {
             because: "spec.size is not declared".into(),
         }),
         conversion: None,
+        drafted: false,
         suggestion: None,
         waiver: None,
         field: None,

@@ -134,7 +134,7 @@ fn run(example: &RuleExample) -> Vec<Finding> {
     let conversions = example.conversion.as_ref().map(|block| Conversions::of_text("conversion.yaml", &block.text));
     let invalid: Vec<_> = conversions.iter().flat_map(|all| all.invalid()).collect();
     assert!(invalid.is_empty(), "line {}: {invalid:?}", example.line);
-    let manifests = Manifests { now: conversions.as_ref(), before: None };
+    let manifests = Manifests { now: conversions.as_ref(), ..Manifests::default() };
     let read = |name: &str, text: &str| {
         let documents = Documents::of_text(name, text);
         let problems = Side::new("", &documents).bundle.problems;

@@ -16,8 +16,8 @@ pub struct Cover {
     pub manifest: String,
     /// Position of the step; `None` if the manifest as a whole covers it.
     pub step: Option<usize>,
-    /// A manual step or a webhook, which can't be checked.
-    pub unchecked: bool,
+    /// Whether crdwise can prove it, unlike a manual step or a webhook. Only then it lowers the severity of the break.
+    pub provable: bool,
 }
 
 /// The fields of a step, named as in the old and in the new version.
@@ -76,11 +76,11 @@ impl<'m> ConversionCoverage<'m> {
                 return None;
             }
             if manifest.webhook {
-                return Some(Cover { manifest: manifest.name.clone(), step: None, unchecked: true });
+                return Some(Cover { manifest: manifest.name.clone(), step: None, provable: false });
             }
             let step = steps.iter().find(|step| step.op.covers(fact, &Overlap::new(fact, &step.reads, &step.writes)))?;
-            let unchecked = step.op.manual().is_some();
-            Some(Cover { manifest: manifest.name.clone(), step: Some(step.index), unchecked })
+            let provable = step.op.manual().is_none();
+            Some(Cover { manifest: manifest.name.clone(), step: Some(step.index), provable })
         });
         let crosses = fact.against.is_some();
         found.or_else(|| (crosses && self.webhooks.contains(&fact.crd)).then(by_webhook))
@@ -101,13 +101,13 @@ impl<'m> ConversionCoverage<'m> {
         let graph = Graph::new(self.conversions.of_kind(&first.group, &first.kind));
         let starts = if start.is_empty() { (0..graph.nodes.len()).collect() } else { graph.named(start) };
         let leg = graph.edges.iter().find(|edge| starts.contains(&edge.from));
-        let cover = leg.map(|edge| Cover { manifest: edge.manifest.name.clone(), step: None, unchecked: edge.manifest.webhook });
+        let cover = leg.map(|edge| Cover { manifest: edge.manifest.name.clone(), step: None, provable: !edge.manifest.webhook });
         cover.or_else(|| self.webhooks.contains(&fact.crd).then(by_webhook))
     }
 }
 
 fn by_webhook() -> Cover {
-    Cover { manifest: "webhook".to_owned(), step: None, unchecked: true }
+    Cover { manifest: "webhook".to_owned(), step: None, provable: false }
 }
 
 fn step_fields(manifest: &Manifest) -> Vec<StepFields> {

@@ -182,6 +182,13 @@ impl Manifest {
         }
     }
 
+    /// Whether an earlier version of the manifest already had the same steps.
+    pub(crate) fn has_steps_of(&self, earlier: &Manifest) -> bool {
+        let own = earlier.steps.iter().skip(self.earlier_steps);
+        let same = (&self.name, &self.from, &self.to, self.webhook) == (&earlier.name, &earlier.from, &earlier.to, earlier.webhook);
+        same && own.len() == self.steps.len() && self.steps.iter().zip(own).all(|(now, before)| now.is_like(before))
+    }
+
     /// Whether every step has an inverse.
     pub fn is_reversible(&self) -> bool {
         match &self.reverse {

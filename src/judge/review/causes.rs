@@ -108,13 +108,14 @@ pub(super) fn link(rulings: &mut [Ruling<'_>], required: Bump) {
         .map(|ruling| match ruling.rule.class {
             None if !ruling.fact.pre_existing => {
                 let causes = changes.causes(ruling.fact);
-                // A server's refusal and what a guideline requires keep their severity. Objects that may be stored at a removed
-                // version are the reason why its removal is a break, so the two are judged as one.
-                let removal = ruling.fact.aspect == Aspect::StoredVersions;
+                // A server's refusal and what a guideline requires keep their severity. A server has nothing stored at a version
+                // that no release contains.
+                let unreleased = |index: &usize| rulings.get(*index).is_some_and(|cause| cause.released == Some(false));
+                let never_stored = ruling.fact.aspect == Aspect::StoredVersions && causes.iter().all(unreleased);
                 // A conversion lowers the severity of the break it covers, but not of its own problems.
                 let converts = |index: &usize| rulings.get(*index).is_some_and(|cause| cause.cover.is_some() && cause.counts());
                 let conversion = ruling.fact.subject == Subject::Conversion && causes.iter().any(converts);
-                let own = ruling.fact.is_refusal() && !removal || ruling.rule.family == Family::Guideline || conversion;
+                let own = ruling.fact.is_refusal() && !never_stored || ruling.rule.family == Family::Guideline || conversion;
                 let limit = if own { None } else { changes.gravest(&causes) };
                 let few = causes.len().min(MAX_CAUSES).min(listed.max(1));
                 listed = listed.saturating_sub(few);

@@ -9,13 +9,14 @@ use crate::find::conversion::check::{check, unused_manifests};
 use crate::find::conversion::conversion_coverage::{ConversionCoverage, Cover};
 use crate::find::conversion::manifest::Manifest;
 use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
-use crate::find::conversion::scaffold::{Draft, RemovedVersion, scaffold};
+use crate::find::conversion::scaffold::{Draft, ReleasedBundle, RemovedVersion, scaffold};
+use crate::judge::bump::Recommendation;
 use crate::judge::rule::Book;
 use crate::model::Place;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 
-use super::ruling::{Ruling, needs_conversion};
-use super::{Judgement, Side};
+use super::ruling::{Ruling, needs_conversion, verdict};
+use super::{Judgement, Side, recommendation};
 
 /// The manifests of both sides.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,21 +24,44 @@ pub struct Manifests<'j> {
     pub now: Option<&'j Conversions>,
     /// The earlier manifests, if known.
     pub before: Option<&'j Conversions>,
+    /// Whether only manifests that existed before the change lower the severity of breaks.
+    pub only_earlier: bool,
+}
+
+impl Manifests<'_> {
+    /// The manifests that don't lower the severity of breaks, because they arrive with the change.
+    pub(crate) fn ignored(&self) -> impl Iterator<Item = &str> {
+        let known =
+            |manifest: &Manifest| self.before.is_some_and(|before| before.manifests.iter().any(|earlier| manifest.has_steps_of(earlier)));
+        let now = self.now.filter(|_| self.only_earlier).into_iter().flat_map(|now| &now.manifests);
+        now.filter(move |manifest| !known(manifest)).map(|manifest| manifest.name.as_str())
+    }
 }
 
 /// Finds what covers a change, and remembers which changes were asked about.
 pub(super) struct Covering<'j> {
     coverage: Option<ConversionCoverage<'j>>,
+    /// Manifests that don't lower the severity of breaks.
+    ignored: BTreeSet<String>,
 }
 
 impl<'j> Covering<'j> {
     pub fn new(manifests: &Manifests<'j>, old: &Side<'_>, new: &Side<'_>) -> Self {
-        Covering { coverage: manifests.now.map(|now| ConversionCoverage::new(now, &old.bundle, &new.bundle)) }
+        Covering {
+            coverage: manifests.now.map(|now| ConversionCoverage::new(now, &old.bundle, &new.bundle)),
+            ignored: manifests.ignored().map(str::to_owned).collect(),
+        }
     }
 
     /// Finds what covers a change that needs a conversion.
     pub fn cover(&self, fact: &Fact) -> Option<Cover> {
         self.coverage.as_ref()?.cover(fact)
+    }
+
+    /// Whether a conversion lowers the severity of the break it covers: crdwise must be able to prove it. What a proof finds wrong
+    /// is reported as a finding about the manifest.
+    pub fn lowers(&self, cover: &Cover) -> bool {
+        cover.provable && !self.ignored.contains(&cover.manifest)
     }
 }
 
@@ -49,7 +73,12 @@ pub(crate) fn needs_step(fact: &Fact) -> bool {
 }
 
 /// Drafts of manifests for the changes that need a conversion and don't have one.
-pub(crate) fn drafts(changes: &[Fact], old: &Side<'_>, new: &Side<'_>, wanted: &dyn Fn(&Fact) -> bool) -> Vec<Draft> {
+pub(crate) fn drafts(
+    changes: &[Fact],
+    (old, new): (&Side<'_>, &Side<'_>),
+    bump: &Recommendation,
+    wanted: &dyn Fn(&Fact) -> bool,
+) -> Vec<Draft> {
     let is_removal = |fact: &&Fact| (fact.subject, fact.aspect, fact.effect) == (Subject::Version, Aspect::Presence, Effect::Removed);
     let mut removed = Vec::new();
     let mut facts = changes.to_vec();
@@ -60,7 +89,8 @@ pub(crate) fn drafts(changes: &[Fact], old: &Side<'_>, new: &Side<'_>, wanted: &
         removed.push(RemovedVersion { crd: fact.crd.clone(), channel: fact.channel.clone(), from, to });
         facts.extend(differences.into_iter().map(|other| Fact { channel: fact.channel.clone(), ..other }));
     }
-    scaffold(&facts, &removed, old.released(), new.released(), wanted)
+    let is_too_low = bump.sufficient == Some(false);
+    scaffold(&facts, &removed, old.released(), ReleasedBundle { is_too_low, ..new.released() }, wanted)
 }
 
 /// Changes of meaning, which only a manifest declares.
@@ -92,9 +122,9 @@ pub(super) fn meanings(manifests: &Manifests<'_>, old: &Side<'_>, new: &Side<'_>
     manifests.now.into_iter().flat_map(|now| &now.manifests).flat_map(told).collect()
 }
 
-/// Facts about the manifests of this change, and about breaks that none of them covers.
+/// Facts about the manifests of this change, and about breaks that none of them covers. Marks the breaks that a draft could cover.
 pub(super) fn facts(
-    rulings: &[Ruling<'_>],
+    rulings: &mut [Ruling<'_>],
     changes: &[Fact],
     old: &Side<'_>,
     new: &Side<'_>,
@@ -118,9 +148,13 @@ pub(super) fn facts(
     }
     let wanted =
         |fact: &Fact| needs_step(fact) && open.contains_key(&(&*fact.crd, fact.channel.as_deref())) && covering.cover(fact).is_none();
-    let drafts = self::drafts(changes, old, new, &wanted);
+    let bump = recommendation(verdict(rulings).1, old, new, judgement);
+    let drafts = self::drafts(changes, (old, new), &bump, &wanted);
     for ((name, channel), breaks) in open {
         found.push(undefined(name, channel, &breaks, &drafts, old, new));
+    }
+    for ruling in rulings.iter_mut().filter(|ruling| ruling.cover.is_none() && ruling.is_break()) {
+        ruling.drafted = drafts.iter().any(|draft| draft.covers(ruling.fact));
     }
     let Some(now) = judgement.conversions.now else { return found };
     let known = |manifest: &Manifest| {
@@ -169,7 +203,8 @@ fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draf
     }
     let drafts: Vec<&Draft> = drafts.iter().filter(|draft| draft.crd == name && draft.channel.as_deref() == channel).collect();
     let draft = drafts.iter().map(|draft| draft.text.as_str()).collect::<Vec<_>>().join("---\n");
-    let file = drafts.first().map(|draft| format!("conversions/{}.yaml", draft.name)).unwrap_or_default();
+    let proves = |draft: &&&Draft| breaks.iter().any(|fact| draft.covers(fact));
+    let file = drafts.iter().find(proves).map(|draft| format!("conversions/{}.yaml", draft.name)).unwrap_or_default();
     let mut fact = Fact::new(Subject::Crd, Aspect::Coverage, Effect::Missing, name)
         .word(Word::Count, breaks.len().to_string())
         .word(Word::List, list)

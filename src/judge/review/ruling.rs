@@ -24,6 +24,10 @@ pub(super) struct Ruling<'r> {
     pub bump: Bump,
     /// The conversion that covers the change, if the change needs one.
     pub cover: Option<Cover>,
+    /// Whether that conversion lowers the severity of the change.
+    pub lowered: bool,
+    /// Whether a draft of a manifest has a step for the change that can be proved.
+    pub drafted: bool,
     /// Whether this is a custom rule that adds to the built-in one.
     pub extra: bool,
     /// Whether the last release contains what is broken, if known.
@@ -46,17 +50,18 @@ fn rule<'r>(fact: &'r Fact, judgement: &Judgement<'r>, covering: Option<&Coverin
     let ruling = |taken: MatchingRule<'r>| {
         let rule = taken.rule;
         let cover = covering.filter(|_| needs_conversion(rule, fact)).and_then(|covering| covering.cover(fact));
+        let lowered = cover.as_ref().is_some_and(|cover| covering.is_some_and(|covering| covering.lowers(cover)));
         let situation = Situation {
             fact: view,
             channel: channel(fact),
             graduates: fact.is(Mark::Graduates),
             deprecated: fact.is(Mark::WasDeprecated),
-            covered: cover.is_some(),
+            covered: lowered,
             raised: taken.raised,
         };
         let (severity, bump) = judgement.policy.judge(rule, &situation)?;
         let bump = if rule.class.is_some() { bump } else { Bump::None };
-        Some(Ruling { fact, rule, severity, bump, cover, extra: taken.extra, released: None, causes: Vec::new() })
+        Some(Ruling { fact, rule, severity, bump, cover, lowered, drafted: false, extra: taken.extra, released: None, causes: Vec::new() })
     };
     judgement.book.rules_for(view).into_iter().filter_map(ruling).collect()
 }
@@ -175,7 +180,8 @@ impl Ruling<'_> {
             after: new.spot(fact.after).or_else(|| manifest_spot(judgement, fact.after?)),
             witness: fact.evidence.witness.clone(),
             waiver: None,
-            conversion: cover.as_ref().map(|cover| cover.manifest.clone()),
+            conversion: cover.as_ref().filter(|_| self.lowered || !self.is_break()).map(|cover| cover.manifest.clone()),
+            drafted: self.drafted,
             suggestion: fact.suggestion.clone(),
             field: fact.field.clone(),
             released: *released,

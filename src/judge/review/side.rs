@@ -43,7 +43,7 @@ pub struct Side<'t> {
 
 impl<'t> Side<'t> {
     pub(crate) fn released(&self) -> ReleasedBundle<'_, 't> {
-        ReleasedBundle { bundle: &self.bundle, version: self.version.as_ref().map(StatedVersion::version) }
+        ReleasedBundle { bundle: &self.bundle, version: self.version.as_ref().map(StatedVersion::version), is_too_low: false }
     }
 
     pub fn new(source: impl Into<String>, documents: &'t Documents) -> Self {

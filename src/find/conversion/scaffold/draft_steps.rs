@@ -4,7 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::find::conversion::address::Containers;
+use crate::find::conversion::catalogue::Conversions;
+use crate::find::conversion::convert::Converter;
+use crate::find::conversion::lossless::never_fails;
+use crate::find::conversion::manifest::{API_VERSION, Direction, KIND};
 use crate::find::conversion::readability;
+use crate::find::conversion::schema_endpoint::SchemaEndpoint;
 use crate::model::fact::{Aspect, Effect, Fact, Word};
 use crate::model::schema::shape::Type;
 use crate::model::schema::{Additional, Schema, Shape};
@@ -25,6 +30,15 @@ pub(super) struct DraftWriter<'s, 'o, 'n> {
     unreadable: Vec<FieldPath>,
     /// Whether a step loses values.
     pub loses: bool,
+    /// The changes that have a step which can be proved.
+    pub provable: Vec<ChangeKey>,
+}
+
+/// The path, aspect and effect of a change.
+pub(super) type ChangeKey = (FieldPath, Aspect, Effect);
+
+fn key_of(fact: &Fact) -> ChangeKey {
+    (fact.path.clone(), fact.aspect, fact.effect)
 }
 
 /// A step, the question it leaves open, and what else the change could mean.
@@ -44,25 +58,30 @@ pub(super) struct Alternative {
 
 impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
     pub fn new(old: &'s Schema<'o>, new: &'s Schema<'n>, prunes: bool) -> Self {
-        DraftWriter { shapes: (Shape::of(old), Shape::of(new)), old, new, prunes, steps: Vec::new(), unreadable: Vec::new(), loses: false }
+        let shapes = (Shape::of(old), Shape::of(new));
+        DraftWriter { shapes, old, new, prunes, steps: Vec::new(), unreadable: Vec::new(), loses: false, provable: Vec::new() }
     }
 
-    /// Drafts the steps for the changes of one pair of versions.
-    pub fn all(&mut self, facts: &[&Fact], added: &[&Fact]) {
+    /// Drafts the steps for the changes of one pair of versions. Returns whether any of them has one.
+    pub fn all(&mut self, facts: &[&Fact], added: &[&Fact]) -> bool {
         // If a version replaces another one, they are compared twice: as a new version, and as the successor.
         let (facts, added) = (&distinct(facts), &distinct(added));
         let mut ordered: Vec<&&Fact> = facts.iter().collect();
         // Inner fields come first, so that the parents in every path still have their old names.
         ordered.sort_by(|a, b| (std::cmp::Reverse(a.path.steps().len()), &a.path).cmp(&(std::cmp::Reverse(b.path.steps().len()), &b.path)));
         for fact in ordered {
-            self.fact(fact, facts, added);
+            if self.fact(fact, facts, added) {
+                self.provable.push(key_of(fact));
+            }
         }
         let removed: Vec<&FieldPath> = facts.iter().filter(|fact| is_removal(fact)).map(|fact| &fact.path).collect();
         let merge = merged(&removed, added, self.old, self.new);
         if let Some(last) = self.steps.last_mut() {
             last.alternatives.extend(merge);
         }
+        let has_steps = !self.steps.is_empty();
         self.additions(added);
+        has_steps
     }
 
     /// Adds steps for fields that only the new version has: naming them keeps their values when an object is converted back and
@@ -125,8 +144,13 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
         self.steps.push(DraftedStep { comments, step, alternatives });
     }
 
-    fn fact(&mut self, fact: &Fact, all: &[&Fact], added: &[&Fact]) {
+    /// Drafts the step for a change. Returns whether it can be proved.
+    fn fact(&mut self, fact: &Fact, all: &[&Fact], added: &[&Fact]) -> bool {
         let path = &fact.path;
+        // A step can't change an object as a whole, nor what identifies it.
+        if path.is_root() || path.head() == Some("metadata") {
+            return false;
+        }
         let at = quoted(path);
         match (fact.aspect, fact.effect) {
             (Aspect::Presence, Effect::Renamed | Effect::Moved) => self.renamed(fact),
@@ -158,18 +182,23 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
                 _,
             ) if all.iter().any(|other| other.path != *path && other.path.starts_with(path)) => {
                 // The steps for the fields below handle the condition; `conversions check` verifies it.
+                return self.provable.iter().any(|(other, ..)| other != path && other.starts_with(path));
             }
             (aspect, effect) => {
                 let detail = match (fact.words.get(&Word::Old), fact.words.get(&Word::New)) {
                     (Some(old), Some(new)) => format!(": {old} → {new}"),
                     _ => String::new(),
                 };
-                // A step can't apply to an object as a whole.
-                let at = if path.is_root() { "spec".to_owned() } else { at };
-                let comment = format!("{aspect} {effect}{detail}: how are old values converted?");
+                let what = match aspect {
+                    Aspect::CelRule | Aspect::CelTransition => "validation rule".to_owned(),
+                    _ => fact.words.get(&Word::Keyword).cloned().unwrap_or_else(|| aspect.to_string()),
+                };
+                let comment = format!("{what}{detail}: how are old values converted? With a manual step the break stays an error");
                 self.step(comment, format!("manual: {{path: {at}, effect: {effect}, guidance: {TODO}}}"));
+                return false;
             }
         }
+        true
     }
 
     fn renamed(&mut self, fact: &Fact) {
@@ -242,7 +271,15 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
                 (Some(was), Some(becomes)) if was != becomes => {
                     // Different strings, such as `007` and `7`, become the same number.
                     self.loses |= was == "string" || was == "number";
-                    self.step("can every value be converted?", format!("retype: {{path: {at}, was: {was}, becomes: {becomes}}}"));
+                    let retype = format!("retype: {{path: {at}, was: {was}, becomes: {becomes}}}");
+                    if always_succeeds(&retype, &self.shapes.0) {
+                        self.step("", retype);
+                    } else {
+                        let comment = format!("not every {was} is {}: an expression over `self` for each direction", with_article(becomes));
+                        let step = format!("cel: {{from: {at}, forward: {TODO}, back: {TODO}}}");
+                        let alternative = Alternative { when: "if all objects have values that can be converted".to_owned(), step: retype };
+                        self.step_for(None, comment, step, vec![alternative]);
+                    }
                 }
                 _ => {
                     let step = format!("cel: {{from: {at}, forward: {TODO}, back: {TODO}}}");
@@ -274,6 +311,27 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
         self.step(comment, format!("mapValues: {{path: {}, values: {{{}}}}}", quoted(&fact.path), gone.join(", ")));
         true
     }
+}
+
+/// Whether a step succeeds on every object of a schema, as far as a proof or generated objects show.
+fn always_succeeds(step: &str, shape: &Shape) -> bool {
+    let text = format!(
+        "apiVersion: {API_VERSION}\nkind: {KIND}\nmetadata: {{name: a}}\nresource: {{group: a.example, kind: A}}\n\
+         from: {{version: v1}}\nto: {{version: v1, bundle: next}}\nsteps:\n- {step}\n"
+    );
+    let conversions = Conversions::of_text("draft.yaml", &text);
+    let Some(manifest) = conversions.manifests.first() else { return false };
+    if manifest.steps.iter().all(|step| never_fails(&step.op, shape, step.conflict).is_ok()) {
+        return true;
+    }
+    let Ok(converter) = Converter::new(manifest, Direction::Forward) else { return false };
+    let endpoint = SchemaEndpoint::new(shape.clone(), "a.example", "v1", "A");
+    endpoint.samples().iter().all(|object| converter.converted(object).is_ok())
+}
+
+fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with('i') { "an" } else { "a" };
+    format!("{article} {noun}")
 }
 
 /// Removes duplicate changes, keeping the order.

@@ -22,6 +22,28 @@ pub struct Draft {
     pub channel: Option<String>,
     pub name: String,
     pub text: String,
+    /// The version that it converts to, and the changes to it that have a step which can be proved.
+    to: String,
+    provable: Vec<draft_steps::ChangeKey>,
+    /// The version whose removal it is for.
+    removed: Option<String>,
+}
+
+impl Draft {
+    /// Whether the draft covers a change, once it is completed and proved.
+    pub fn covers(&self, fact: &Fact) -> bool {
+        let here = self.crd == fact.crd && self.channel == fact.channel;
+        let version = fact.version.as_deref();
+        here && match fact.subject {
+            Subject::Field | Subject::NewVersion => {
+                let change =
+                    |(path, aspect, effect): &draft_steps::ChangeKey| (path, *aspect, *effect) == (&fact.path, fact.aspect, fact.effect);
+                version == Some(&self.to) && self.provable.iter().any(change)
+            }
+            Subject::Version => (fact.aspect, fact.effect) == (Aspect::Presence, Effect::Removed) && self.removed.as_deref() == version,
+            _ => false,
+        }
+    }
 }
 
 /// Marks what a person must fill in.
@@ -44,6 +66,8 @@ type VersionPair = (String, Option<String>, String, String);
 pub struct ReleasedBundle<'b, 't> {
     pub bundle: &'b Bundle<'t>,
     pub version: Option<&'b Version>,
+    /// Whether its version is too low for the changes, so that the release will have another one.
+    pub is_too_low: bool,
 }
 
 impl ReleasedBundle<'_, '_> {
@@ -119,9 +143,12 @@ impl Change<'_> {
         let prunes = from == to || !after.version(from).is_some_and(|version| version.served);
         let mut writer = DraftWriter::new(old_schema, new_schema, prunes);
         let (facts, left_out) = self.facts.split_at(self.facts.len().min(MOST_STEPS));
-        writer.all(facts, self.added.get(..MOST_STEPS).unwrap_or(self.added));
+        let has_steps = writer.all(facts, self.added.get(..MOST_STEPS).unwrap_or(self.added));
+        if !has_steps && !self.removes_version {
+            return None;
+        }
         let was = old.version_of(before);
-        let moved = new.version_of(after).filter(|is| was.as_ref() != Some(is));
+        let moved = new.version_of(after).filter(|is| was.as_ref() != Some(is) && !new.is_too_low);
         // A pull request doesn't know the version it will be released in.
         let is = moved.clone().or_else(|| (from == to || was.is_some()).then(|| BundleVersion::NEXT.to_owned()));
         let mut parts = vec![after.kind().to_owned(), from.clone()];
@@ -173,7 +200,15 @@ impl Change<'_> {
             );
         }
         text.push_str("reverse: auto\n");
-        Some(Draft { crd: name.clone(), channel: channel.clone(), name: manifest, text })
+        Some(Draft {
+            crd: name.clone(),
+            channel: channel.clone(),
+            name: manifest,
+            text,
+            to: to.clone(),
+            provable: writer.provable,
+            removed: self.removes_version.then(|| from.clone()),
+        })
     }
 }
 
