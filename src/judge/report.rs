@@ -82,6 +82,8 @@ pub struct ChangeArguments {
     pub baseline: String,
     /// The directory where the review looks for conversion manifests.
     pub conversions: String,
+    /// Whether only staged files are reviewed.
+    pub staged: bool,
 }
 
 impl Report {
@@ -93,6 +95,13 @@ impl Report {
     /// The findings that count for the gate: neither waived nor pre-existing.
     pub fn fresh(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.status == Status::New)
+    }
+
+    /// The last release, if it contains nothing of what breaks.
+    pub fn release_without_breaks(&self) -> Option<&str> {
+        let mut breaks = self.fresh().filter(|finding| finding.class == Some(Class::SemanticBreaking)).peekable();
+        let release = self.release.as_deref().filter(|_| breaks.peek().is_some())?;
+        breaks.all(|finding| finding.released == Some(false)).then_some(release)
     }
 
     /// What couldn't be read, on either side.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::judge::finding::{Class, Finding, Severity, Status};
+use crate::judge::finding::{Class, Finding, Severity, UNDEFINED, VERSION_TOO_LOW};
 use crate::judge::overview::{Group, Overview};
 use crate::judge::report::{ChangeArguments, Report};
 
@@ -50,14 +50,7 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
     if groups.is_empty() {
         return None;
     }
-    let convertible = report.findings.iter().any(|finding| finding.rule == UNDEFINED && finding.status == Status::New);
-    let remedies = match (report.verdict.is_some(), convertible) {
-        (true, true) => {
-            vec![conversion(report.change.as_ref(), not_convertible(report, &groups)), "accept it in crdwise.yaml:".into()]
-        }
-        (true, false) => vec!["undo the change, or accept it in crdwise.yaml:".into()],
-        (false, _) => vec!["fix the findings, or accept them in crdwise.yaml:".into()],
-    };
+    let remedies = remedies(report, &groups);
     let mut waivers = "waivers:\n".to_owned();
     for group in groups.iter().take(LISTED) {
         let finding = group.lead;
@@ -93,34 +86,79 @@ fn waived(group: &Group<'_>) -> String {
     [Some(finding.rule.clone()), path, place].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// How many of the groups no conversion can cover, so that they would still fail.
-fn not_convertible(report: &Report, groups: &[&Group<'_>]) -> usize {
-    let undefined = report.fresh().filter(|finding| finding.rule == UNDEFINED);
-    let converted: BTreeSet<&String> = undefined.flat_map(|finding| &finding.cause).collect();
-    let fails = |finding: &&Finding| {
-        finding.rule != UNDEFINED
-            && !converted.contains(&finding.fingerprint)
-            && !finding.cause.iter().any(|cause| converted.contains(cause))
-    };
-    groups.iter().filter(|group| group.members.iter().copied().any(|member| fails(&member))).count()
+/// The ways to pass: first what must be fixed in any case, then a conversion where one can be proved.
+fn remedies(report: &Report, groups: &[&Group<'_>]) -> Vec<Remedy> {
+    if report.verdict.is_none() {
+        return vec!["fix the findings, or accept them in crdwise.yaml:".into()];
+    }
+    let kinds = Kinds::of(groups);
+    let mut parts: Vec<String> = Vec::new();
+    if kinds.refused > 0 {
+        parts.push("fix what the API server rejects, as described above".to_owned());
+    }
+    let version = report.bump.as_ref().and_then(|bump| bump.recommended.as_ref()).filter(|_| kinds.version_too_low);
+    if kinds.drafted > 0 {
+        let version = version.map(|version| format!(", and declare version {version}")).unwrap_or_default();
+        let left = match kinds.open {
+            0 => String::new(),
+            1 => ", and undo or accept the one that no conversion covers".to_owned(),
+            left => format!(", and undo or accept the {left} that no conversion covers"),
+        };
+        parts.push(format!("undo the change, or draft, complete and prove a conversion{left}{version}"));
+        let commands = conversion_commands(report.change.as_ref());
+        return vec![Remedy { text: format!("{}:", parts.join("; ")), commands }, "accept it in crdwise.yaml:".into()];
+    }
+    if kinds.open > 0 {
+        parts.push("undo the change".to_owned());
+    } else if let Some(version) = version {
+        parts.push(format!("declare version {version}"));
+    }
+    vec![format!("{}, or accept it in crdwise.yaml:", parts.join("; ")).as_str().into()]
 }
 
-/// Writing a conversion. `left` is the number of groups that no conversion covers.
-fn conversion(change: Option<&ChangeArguments>, left: usize) -> Remedy {
+/// How many of the failing groups can be resolved in which way.
+#[derive(Default)]
+struct Kinds {
+    /// The server rejects the CRD.
+    refused: usize,
+    /// A draft has a step that can be proved.
+    drafted: usize,
+    version_too_low: bool,
+    /// All others.
+    open: usize,
+}
+
+impl Kinds {
+    fn of(groups: &[&Group<'_>]) -> Kinds {
+        let members = || groups.iter().flat_map(|group| group.members.iter().copied());
+        // A change that the server rejects isn't resolved by a conversion.
+        let rejected: BTreeSet<&String> = members().filter(|finding| finding.is_refusal()).flat_map(|finding| &finding.cause).collect();
+        let drafted: BTreeSet<&String> = members().filter(|finding| finding.drafted).map(|finding| &finding.fingerprint).collect();
+        let mut kinds = Kinds::default();
+        for group in groups {
+            let all = |test: &dyn Fn(&Finding) -> bool| group.members.iter().copied().all(test);
+            let follows = |finding: &Finding| !finding.cause.is_empty() && finding.cause.iter().any(|cause| drafted.contains(cause));
+            match () {
+                () if group.members.iter().any(|finding| finding.class.is_none() && finding.is_refusal()) => kinds.refused += 1,
+                () if all(&|finding| rejected.contains(&finding.fingerprint)) => {}
+                () if all(&|finding| finding.rule == VERSION_TOO_LOW) => kinds.version_too_low = true,
+                () if all(&|finding| finding.drafted || finding.rule == UNDEFINED && follows(finding)) => kinds.drafted += 1,
+                () if all(&|finding| finding.rule == UNDEFINED || follows(finding)) => {}
+                () => kinds.open += 1,
+            }
+        }
+        kinds
+    }
+}
+
+/// The commands that draft and prove a conversion.
+fn conversion_commands(change: Option<&ChangeArguments>) -> Vec<String> {
     let (sides, conversions) = match change {
         Some(change) => (change.sides.as_str(), change.conversions.as_str()),
         None => (" OLD NEW", "conversions"),
     };
-    let left = match left {
-        0 => String::new(),
-        1 => ", and undo or accept the one that no conversion covers".to_owned(),
-        left => format!(", and undo or accept the {left} that no conversion covers"),
-    };
-    let commands = [format!("crdwise conversions scaffold{sides} -o {conversions}"), format!("crdwise conversions check{sides}")];
-    Remedy {
-        text: format!("undo the change, or draft, complete and prove a conversion{left}:"),
-        commands: commands.iter().map(|command| visible(command).into_owned()).collect(),
-    }
+    let mut commands = vec![format!("crdwise conversions scaffold{sides} -o {conversions}"), format!("crdwise conversions check{sides}")];
+    // The review of staged files reads only staged manifests.
+    commands.extend(change.filter(|change| change.staged).map(|_| format!("git add {conversions}")));
+    commands.iter().map(|command| visible(command).into_owned()).collect()
 }
-
-const UNDEFINED: &str = "conversion-undefined";

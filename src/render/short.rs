@@ -23,6 +23,9 @@ pub fn render(view: &View<'_>, color: bool) -> String {
         let _ = writeln!(out, "{} [{}]", visible(&sentence(group)), visible(&finding.rule));
     }
     out.push_str(&answer(view));
+    if view.gate.is_some_and(|gate| view.report.fails(gate)) {
+        out.push_str("crdwise: --format human shows the proof, the fix and the fingerprint of each finding\n");
+    }
     out
 }
 

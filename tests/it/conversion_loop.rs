@@ -221,6 +221,138 @@ fn a_lossy_conversion_fails_the_check_and_the_review() {
     }
 }
 
+const MANUAL: &str = "apiVersion: crdwise.dev/v1alpha1
+kind: Conversion
+metadata: {name: w}
+resource: {group: shop.example.com, kind: Widget}
+from: {version: v1}
+to: {version: v1, bundle: next}
+steps:
+  - manual: {path: spec.size, effect: narrowed, guidance: x}
+";
+
+#[test]
+fn a_step_that_cannot_be_proved_leaves_the_break_an_error() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &one("size: {type: integer, maximum: 100}"));
+    scratch.write(FILE, &one("size: {type: integer, maximum: 10}"));
+    let said = run(&scratch, "no step can be proved", "review", 1);
+    assert!(!said.contains("conversions scaffold -o"), "{said}");
+    scratch.write("config/conversions/w.yaml", MANUAL);
+    let said = run(&scratch, "a manual step", "review", 1);
+    assert!(said.contains("[conversion-manual]") && !said.contains("[conversion-undefined]"), "{said}");
+    assert!(!said.contains("conversions scaffold -o"), "{said}");
+    scratch.write(
+        "config/conversions/w.yaml",
+        &MANUAL.replace("steps:\n  - manual: {path: spec.size, effect: narrowed, guidance: x}\n", "webhook: true\n"),
+    );
+    run(&scratch, "a webhook", "review", 1);
+}
+
+#[test]
+fn manifests_of_a_fork_lower_nothing() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &one("size: {type: string}"));
+    scratch.write(FILE, &one("dimension: {type: string}"));
+    let renames = "rename: {from: spec.size, to: spec.dimension}";
+    let manifest = MANUAL.replace("manual: {path: spec.size, effect: narrowed, guidance: x}", renames);
+    scratch.write("config/conversions/w.yaml", &manifest);
+    run(&scratch, "the project's own change", "review", 0);
+    let said = run(&scratch, "the change of a fork", "review --config-from old", 1);
+    assert!(said.contains("`w`"), "{said}");
+}
+
+#[test]
+fn a_manifest_does_not_lower_what_the_server_rejects() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &crd(&version("v1", true, "              properties: {size: {type: string}}\n")));
+    scratch.write(FILE, &crd(&version("v2", true, "              properties: {size: {type: string}}\n")));
+    run(&scratch, "draft", "conversions scaffold -o config/conversions", 0);
+    run(&scratch, "an empty draft is lossless", "conversions check", 0);
+    let said = run(&scratch, "the server rejects the update", "review", 1);
+    assert!(said.contains("to pass: fix what the API server rejects") && !said.contains("scaffold"), "{said}");
+    let (_, json, _) = scratch.run(&["review", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let refusal = report["findings"].as_array().unwrap().iter().find(|finding| finding["rule"] == "stored-version-removed").unwrap();
+    assert_eq!((&refusal["severity"], &refusal["class"]), (&"error".into(), &serde_json::Value::Null), "{refusal}");
+}
+
+#[test]
+fn a_draft_has_no_step_for_what_no_step_can_change() {
+    let metadata = |name: &str| {
+        one("size: {type: string}").replace("            spec:\n", &format!("            metadata: {name}\n            spec:\n"))
+    };
+    let rule = "          x-kubernetes-validations: [{rule: 'self.metadata.name.size() < 20'}]\n          properties:\n";
+    let unserved = |served: &str| {
+        let old = version("v1beta1", false, "").replace("served: true", &format!("served: {served}"));
+        crd(&format!("{old}{}", version("v1", true, "")))
+    };
+    for (old, new) in [
+        (metadata("{type: object}"), metadata("{type: object, properties: {name: {type: string, maxLength: 20}}}")),
+        (one("size: {type: string}"), one("size: {type: string}").replacen("          properties:\n", rule, 1)),
+        (unserved("true"), unserved("false")),
+    ] {
+        let scratch = Scratch::new();
+        scratch.commit(FILE, &old);
+        scratch.write(FILE, &new);
+        let said = run(&scratch, "review", "review", 1);
+        assert!(said.contains("to pass: undo the change, or accept it"), "{said}");
+        let said = run(&scratch, "draft", "conversions scaffold -o config/conversions", 0);
+        assert!(said.contains("no step can convert these changes"), "{said}");
+    }
+}
+
+#[test]
+fn a_draft_without_a_placeholder_passes_the_check() {
+    for (old, new, todo) in [("number", "integer", true), ("string", "integer", true), ("integer", "string", false)] {
+        let scratch = Scratch::new();
+        scratch.commit(FILE, &one(&format!("size: {{type: {old}}}")));
+        scratch.write(FILE, &one(&format!("size: {{type: {new}}}")));
+        let said = run(&scratch, "draft", "conversions scaffold -o config/conversions", 0);
+        assert_eq!(said.contains("TODO"), todo, "{said}");
+        run(&scratch, "check", "conversions check", if todo { 2 } else { 0 });
+    }
+}
+
+#[test]
+fn the_remedy_names_the_version_that_the_draft_is_for() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &one("size: {type: string}"));
+    let declared = |release: &str| one("dimension: {type: string}").replace("v1.0.0", release);
+    scratch.write(FILE, &declared("v1.0.1"));
+    let said = run(&scratch, "too small", "review", 1);
+    assert!(
+        said.split_whitespace()
+            .filter(|word| *word != "│")
+            .collect::<Vec<_>>()
+            .join(" ")
+            .contains("prove a conversion, and declare version 1.1.0:"),
+        "{said}"
+    );
+    run(&scratch, "draft", "conversions scaffold -o config/conversions", 0);
+    let file = "config/conversions/widget-v1-dimension.yaml";
+    let file = if scratch.path().join(file).exists() { file } else { "config/conversions/widget-v1-size.yaml" };
+    let draft = std::fs::read_to_string(scratch.path().join(file)).unwrap();
+    let drops = "  - drop: {path: spec.size}";
+    scratch.write(file, &draft.replace(drops, "  - rename: {from: spec.size, to: spec.dimension}"));
+    scratch.write(FILE, &declared("v1.1.0"));
+    run(&scratch, "check", "conversions check", 0);
+    let said = run(&scratch, "review", "review", 0);
+    assert!(!said.contains("conversion-unused"), "{said}");
+}
+
+#[test]
+fn a_staged_review_says_that_manifests_must_be_staged() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &one("size: {type: string}"));
+    scratch.write(FILE, &one("dimension: {type: string}"));
+    scratch.git(&["add", "-A"]);
+    let (_, said, _) = scratch.run(&["review", "--staged"]);
+    assert!(said.contains("  git add config/conversions") || said.contains("  git add conversions"), "{said}");
+    let (_, said, _) = scratch.run(&["review", "--staged", "--format", "short"]);
+    assert!(said.contains("--format human shows the proof, the fix and the fingerprint"), "{said}");
+}
+
 #[test]
 fn a_version_that_replaces_the_stored_one_is_drafted_once() {
     let scratch = Scratch::new();

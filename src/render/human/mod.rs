@@ -126,11 +126,15 @@ fn answer(out: &mut String, report: &Report, overview: &Overview<'_>, options: &
             let _ = writeln!(out, "  … and {} more", breaks.len() - NAMED);
         }
     }
+    if let Some(release) = report.release_without_breaks() {
+        let text = format!("the last release, {}, doesn't contain what breaks, so nothing fails", visible(release));
+        wrapped(out, "not released: ", &text, style.width);
+    }
     if let Some(bump) = report.bump.as_ref().filter(|bump| !options.incomplete || bump.required > Bump::None) {
         wrapped(out, "next version: ", &bump.to_string(), style.width);
     }
     if options.incomplete {
-        wrapped(out, "incomplete: ", "some inputs could not be read and were not judged", style.width);
+        wrapped(out, "incomplete: ", "some inputs could not be used, so they were not judged or compared", style.width);
     }
 }
 
