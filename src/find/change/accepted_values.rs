@@ -6,8 +6,9 @@ use crate::compare::{CONDITIONS, Comparison, Sample};
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
 use crate::model::relation::Relation;
-use crate::model::schema::{Keyword, Schema};
+use crate::model::schema::{Keyword, Schema, Shape};
 use crate::model::{FieldPath, PathStep};
+use crate::server::object::enforced_format;
 
 use super::change_list::Changes;
 use super::json_types::JsonTypes;
@@ -42,7 +43,10 @@ impl<'a> ChangeWalk<'a> {
         let explained = parts.iter().fold(Relation::Equal, |all, part| all.and(part.relation));
         for part in &parts {
             let fact = self.part_fact(pair, changes, part, &comparison);
-            let lost = whole.lost.clone().filter(|_| part.relation.narrows());
+            let lost = match fact.is(Mark::ListsOnly) {
+                true => Some(Sample::Sent(serde_json::json!([]))),
+                false => whole.lost.clone().filter(|_| part.relation.narrows()),
+            };
             self.push_lost(with_reason(fact, part.relation, &whole), lost);
         }
         let unexplained = match (whole.relation, explained) {
@@ -112,6 +116,13 @@ impl<'a> ChangeWalk<'a> {
                 .word(Word::Old, value_text::value(before.map(|entry| entry.value)))
                 .word(Word::New, value_text::value(after.map(|entry| entry.value))),
         };
+        if part.aspect == Aspect::Format
+            && part.relation.narrows()
+            && pair.new.ty() == Some("string")
+            && !enforced_format(&Shape::local(&pair.new))
+        {
+            fact = fact.mark(Mark::ListsOnly);
+        }
         let name = change.map_or(aspect.name(), |change| change.word.name());
         let container = matches!(
             part.aspect,

@@ -56,9 +56,10 @@ fn a_format_means_something_else_in_a_clause_and_without_a_type() {
         "{type: string, format: ipv4}",
         "{type: string, anyOf: [{format: ipv4}, {format: ipv6}]}",
         Class::SemanticBreaking,
-        &["format-changed@spec.o", "composition-narrowed@spec.o"],
+        &["format-removed@spec.o", "composition-narrowed@spec.o"],
     );
-    objects("{type: string, format: ipv4}", "{type: string}", Class::SemanticBreaking, &["format-changed@spec.o"]);
+    objects("{type: string, format: ipv4}", "{type: string}", Class::SemanticBreaking, &["format-removed@spec.o"]);
+    objects("{type: string, format: password}", "{type: string}", Class::SemanticBreaking, &["format-removed@spec.o"]);
     breaks("{type: string}", "{type: string, format: ipv4}");
 }
 

@@ -111,6 +111,8 @@ vocabulary! {
         Item = "item",
         /// Objects may have a value at the field although the schema doesn't declare it.
         Kept = "kept",
+        /// Only lists are affected, which servers accept in place of a string that has a format.
+        ListsOnly = "lists_only",
         /// The rule only reads fields that were added with it.
         NewFields = "new_fields",
         /// The server refuses the field's own default.
@@ -123,6 +125,8 @@ vocabulary! {
         RefusedAgain = "refused_again",
         /// A server refuses to update a stored CRD because of this, even if the update doesn't touch it.
         RefusedOnUpdate = "refused_on_update",
+        /// The rule also runs when objects are created.
+        OnCreate = "on_create",
         /// The rule needs `optionalOldSelf`, which the server drops.
         OldSelfDropped = "old_self_dropped",
         /// A server that refuses the expression still compiles it if the stored CRD already has it; `stored` lists these servers.
