@@ -217,7 +217,12 @@ impl ChangeWalk<'_> {
             fact = fact.mark(Mark::Refused).affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
         }
         if self.may_refuse_old_values(pair, schema) || self.misses_null(pair, name, schema) {
-            fact = fact.mark(Mark::Kept).affects(&[Affected::Writers, Affected::Stored, Affected::Data]).ratchet(self.ratchet(true));
+            // A scalar has nothing inside that could be pruned.
+            let is_scalar =
+                matches!(super::accepted_values::type_name(schema), "string" | "integer" | "number" | "boolean" | "int-or-string");
+            let (hurt, how): (&[Affected], _) = if is_scalar { (&[], "validated") } else { (&[Affected::Data], "validated and pruned") };
+            fact = fact.mark(Mark::Kept).affects(&[Affected::Writers, Affected::Stored]).affects(hurt).ratchet(self.ratchet(true));
+            fact = fact.word(Word::How, how);
         }
         self.push(fact);
         self.default_over_limit(pair, name, schema);
