@@ -35,7 +35,7 @@ fn each_file_gets_its_message() {
         ("11-empty.yaml", 3, &["no CRD was found"]),
         ("11-only-marker.yaml", 3, &["no CRD was found"]),
         ("13-other-kinds.yaml", 0, &["1 CRD", "kind Namespace (not a CRD"]),
-        ("14-v1beta1.yaml", 0, &["apiextensions.k8s.io/v1beta1", "1.22"]),
+        ("14-v1beta1.yaml", 1, &["apiextensions.k8s.io/v1beta1", "1.22"]),
         ("15-list.yaml", 0, &["1 CRD"]),
         ("16-twice.yaml", 3, &["`widgets.shop.example.com` is in this bundle twice", "16-twice.yaml:4:9", "16-twice.yaml:25:9"]),
         ("17-duplicate-key.yaml", 3, &["`scope` appears twice", "first is on line 8", "17-duplicate-key.yaml:9:3"]),

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 
 use crate::input::yaml::{Data, Node, NodeId};
 use crate::model::FactCollector;
-use crate::model::fact::{Aspect, Effect, Subject, Word};
+use crate::model::fact::{Affected, Affects, Aspect, Effect, Subject, Word};
 
 use super::apply_size;
 
 /// Reports a CRD written for `apiextensions.k8s.io/v1beta1`.
 pub(super) fn outdated(collector: &mut FactCollector<'_>) {
     let at = collector.crd.node.get("apiVersion").unwrap_or(collector.crd.name_node);
-    collector.note((Subject::Crd, Aspect::Api, Effect::Lapsed), at);
+    collector.note((Subject::Crd, Aspect::Api, Effect::Lapsed), at).affects = Affects::of(&[Affected::Refused]);
 }
 
 /// Checks how other tools may change the document on its way to the server.
