@@ -83,6 +83,7 @@ fn recommended(arguments: &arguments::ConversionsRelease, reader: &InputReader, 
         against: arguments.against.clone().or_else(last),
         merge_base: false,
         against_tag: None,
+        base_is_unknown: false,
         versions: arguments::Versions::default(),
     };
     let review = sides.as_review(arguments.conversions.as_ref(), &arguments::Judging::default(), &arguments.limits);

@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::cli::arguments;
-use crate::input::repo_root;
+use crate::input::{GitError, Repository, repo_root};
 
 use super::config::folder::relative_to_current_dir;
 use super::init::Survey;
+use super::sides::unread_git;
 use super::{Exit, Stop, Streams};
 
 /// Fills in the inputs of a `crdwise review` without any.
@@ -23,8 +24,14 @@ pub(super) fn review(mut arguments: arguments::Review, streams: &mut Streams<'_>
         return Ok(arguments);
     }
     if arguments.sides.against.is_none() && arguments.sides.against_tag.is_none() {
-        let base = Base::from_environment(|name| std::env::var(name).ok());
-        arguments.sides.merge_base = matches!(base, Base::Branch(_));
+        let repository = Repository::around(&root).map_err(unread_git)?;
+        if repository.resolve("HEAD").is_err_and(|error| matches!(error, GitError::UnknownRevision { .. })) {
+            let help = "`crdwise lint` checks the CRDs as they are";
+            return Err(Stop { exit: Exit::Unread, message: format!("there is no commit yet to compare with\n  help: {help}") });
+        }
+        let base = Base::from_environment(|name| std::env::var(name).ok()).or_default_branch(&repository);
+        arguments.sides.merge_base = matches!(base, Base::Target(_));
+        arguments.sides.base_is_unknown = base == Base::Unknown;
         arguments.sides.against = Some(base.revision().into());
     }
     let against = arguments.sides.against.as_ref().map(|rev| rev.to_string_lossy().into_owned());
@@ -69,25 +76,74 @@ fn directories(root: &Path) -> Result<(Vec<OsString>, String), Stop> {
 /// The base to compare a change in this repository with.
 #[derive(Debug, PartialEq, Eq)]
 enum Base {
-    /// The merge base with the target of a pull request.
-    Branch(String),
+    /// The merge base with this branch or commit, the target of a pull request.
+    Target(String),
     Commit(String),
+    /// A CI job that doesn't say what it builds.
+    Unknown,
     Head,
 }
 
+/// How a variable of a CI service names the base.
+enum Named {
+    /// A branch of the remote.
+    Branch,
+    /// A commit of the target branch.
+    Target,
+    /// The base itself.
+    Commit,
+}
+
+/// The variables with the base of a pull request. Some services also set them for other jobs; the last column names a variable
+/// that only a pull request has.
+const VARIABLES: &[(&str, Named, Option<&str>)] = &[
+    ("GITHUB_BASE_REF", Named::Branch, None),
+    ("CI_MERGE_REQUEST_DIFF_BASE_SHA", Named::Commit, None),
+    // Prow
+    ("PULL_BASE_SHA", Named::Target, Some("PULL_NUMBER")),
+    // Jenkins
+    ("CHANGE_TARGET", Named::Branch, None),
+    ("BUILDKITE_PULL_REQUEST_BASE_BRANCH", Named::Branch, None),
+    // Azure Pipelines
+    ("SYSTEM_PULLREQUEST_TARGETBRANCH", Named::Branch, None),
+    ("BITBUCKET_PR_DESTINATION_BRANCH", Named::Branch, None),
+    ("DRONE_TARGET_BRANCH", Named::Branch, Some("DRONE_PULL_REQUEST")),
+    ("TRAVIS_BRANCH", Named::Branch, Some("TRAVIS_PULL_REQUEST")),
+];
+
+/// Variables that tell that this is a CI job.
+const CI: &[&str] = &["CI", "PROW_JOB_ID", "JENKINS_URL", "TF_BUILD"];
+
+/// The default branch of the remote.
+const DEFAULT_BRANCH: &str = "origin/HEAD";
+
 impl Base {
-    /// Reads the target of a pull request from the environment of a GitHub or GitLab job.
+    /// Reads the target of a pull request from the environment of a CI job.
     fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Base {
-        let given = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let branch = given("GITHUB_BASE_REF").map(|branch| Base::Branch(format!("origin/{branch}")));
-        let commit = || given("CI_MERGE_REQUEST_DIFF_BASE_SHA").map(Base::Commit);
-        branch.or_else(commit).unwrap_or(Base::Head)
+        let given = |name: &str| variable(name).filter(|value| !value.is_empty() && value != "false");
+        let base = |(name, named, only_with): &(&str, Named, Option<&str>)| {
+            let value = given(name).filter(|_| only_with.is_none_or(|other| given(other).is_some()))?;
+            Some(match named {
+                Named::Branch => Base::Target(format!("origin/{}", value.strip_prefix("refs/heads/").unwrap_or(&value))),
+                Named::Target => Base::Target(value),
+                Named::Commit => Base::Commit(value),
+            })
+        };
+        let is_job = || CI.iter().any(|name| given(name).is_some());
+        VARIABLES.iter().find_map(base).unwrap_or_else(|| if is_job() { Base::Unknown } else { Base::Head })
+    }
+
+    /// For a job that doesn't say what it builds: the default branch, if the job is on another one.
+    fn or_default_branch(self, repository: &Repository) -> Base {
+        let head = || repository.resolve("HEAD").ok();
+        let is_on_branch = || repository.merge_base(DEFAULT_BRANCH, "HEAD").is_ok_and(|base| head().is_some_and(|head| head.id != base.id));
+        if self == Base::Unknown && is_on_branch() { Base::Target(DEFAULT_BRANCH.to_owned()) } else { self }
     }
 
     fn revision(self) -> String {
         match self {
-            Base::Branch(rev) | Base::Commit(rev) => rev,
-            Base::Head => "HEAD".to_owned(),
+            Base::Target(rev) | Base::Commit(rev) => rev,
+            Base::Unknown | Base::Head => "HEAD".to_owned(),
         }
     }
 }
@@ -96,12 +152,31 @@ impl Base {
 mod tests {
     use super::*;
 
+    fn base(set: &[(&str, &str)]) -> Base {
+        Base::from_environment(|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+    }
+
     #[test]
     fn the_base_of_a_pull_request() {
-        let base = |set: &'static str, value: &'static str| Base::from_environment(move |name| (name == set).then(|| value.to_owned()));
-        assert_eq!(base("GITHUB_BASE_REF", "main"), Base::Branch("origin/main".to_owned()));
-        assert_eq!(base("GITHUB_BASE_REF", ""), Base::Head);
-        assert_eq!(base("CI_MERGE_REQUEST_DIFF_BASE_SHA", "0123abc"), Base::Commit("0123abc".to_owned()));
-        assert_eq!(base("HOME", "/root"), Base::Head);
+        let main = || Base::Target("origin/main".to_owned());
+        assert_eq!(base(&[("GITHUB_BASE_REF", "main"), ("CI", "true")]), main());
+        assert_eq!(base(&[("GITHUB_BASE_REF", "")]), Base::Head);
+        assert_eq!(base(&[("CI_MERGE_REQUEST_DIFF_BASE_SHA", "0123abc")]), Base::Commit("0123abc".to_owned()));
+        assert_eq!(base(&[("PULL_BASE_SHA", "0123abc"), ("PULL_NUMBER", "7")]), Base::Target("0123abc".to_owned()));
+        assert_eq!(base(&[("CHANGE_TARGET", "main")]), main());
+        assert_eq!(base(&[("BUILDKITE_PULL_REQUEST_BASE_BRANCH", "main")]), main());
+        assert_eq!(base(&[("SYSTEM_PULLREQUEST_TARGETBRANCH", "refs/heads/main")]), main());
+        assert_eq!(base(&[("BITBUCKET_PR_DESTINATION_BRANCH", "main")]), main());
+        assert_eq!(base(&[("DRONE_TARGET_BRANCH", "main"), ("DRONE_PULL_REQUEST", "7")]), main());
+        assert_eq!(base(&[("TRAVIS_BRANCH", "main"), ("TRAVIS_PULL_REQUEST", "7")]), main());
+        assert_eq!(base(&[("HOME", "/root")]), Base::Head);
+    }
+
+    #[test]
+    fn a_job_without_a_pull_request_has_no_known_base() {
+        assert_eq!(base(&[("TRAVIS_BRANCH", "main"), ("TRAVIS_PULL_REQUEST", "false"), ("CI", "true")]), Base::Unknown);
+        assert_eq!(base(&[("CI", "true"), ("CIRCLECI", "true")]), Base::Unknown);
+        assert_eq!(base(&[("TF_BUILD", "True")]), Base::Unknown);
+        assert_eq!(base(&[("CI", "false")]), Base::Head);
     }
 }

@@ -65,6 +65,10 @@ impl InputReader {
         let new_version = new_version.or_else(|| self.tag(&new_inputs));
         let OldSide { inputs, label: old_label, version, base, is_release } = old;
         let (before, after) = rayon::join(|| self.loader.load_bundle(&inputs), || self.loader.load_bundle(&new_inputs));
+        if arguments.sides.base_is_unknown && has_same_texts(&before.files, &after.files) {
+            let help = "pass --against with the target branch and --merge-base, or --against HEAD~1";
+            return Err(Stop::usage(format!("this CI job doesn't name the base of the change, and HEAD has the same CRDs: {help}")));
+        }
         let (mut old, new) = self.parse_both_sides(
             Unparsed { source: old_label, inputs, loaded: before, version: old_version.or(version) },
             Unparsed { source: label(new), inputs: new_inputs, loaded: after, version: new_version },
@@ -167,6 +171,16 @@ impl InputReader {
     fn repository(&self) -> Result<&Repository, Stop> {
         self.loader.repository().map_err(unread_git)
     }
+}
+
+/// Whether two lists of files have the same contents.
+fn has_same_texts(old: &[File], new: &[File]) -> bool {
+    fn texts(files: &[File]) -> Vec<&str> {
+        let mut texts: Vec<&str> = files.iter().map(|file| &*file.text).collect();
+        texts.sort_unstable();
+        texts
+    }
+    texts(old) == texts(new)
 }
 
 /// Marks paths that may be missing at a revision as empty bundles: the first CRD of a project, or the last one.

@@ -170,7 +170,8 @@ fn an_old_side_that_is_empty_or_unreadable() {
     // A change that fixes an unreadable old side passes.
     scratch.commit(FILE, &format!("{}kind: CustomResourceDefinition\n", crd(SIZE, "")));
     scratch.commit(FILE, &crd(SIZE, ""));
-    says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd"], 0, &["can't be read completely"]);
+    says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd"], 0, &["can't be read completely", "incomplete:"]);
+    says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd", "--format", "env"], 0, &["complete=false"]);
     says(&scratch, &["review", "HEAD:config/crd", "HEAD~1:config/crd"], 3, &["appears twice"]);
     says(&scratch, &["review", "HEAD~1:config/crd", "HEAD~1:config/crd"], 3, &["appears twice"]);
 }
@@ -195,8 +196,32 @@ fn pre_existing_refusals_do_not_fail_the_change() {
 }
 
 #[test]
+fn a_ci_job_that_names_no_base_is_compared_with_the_default_branch() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &crd(BOTH, ""));
+    let job = |variables: &[(&str, &str)]| {
+        let output = scratch.command(&["review"]).envs(variables.iter().copied()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = job(&[("CI", "true")]);
+    assert!(code == Some(2) && said.contains("doesn't name the base"), "{said}");
+    scratch.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    scratch.git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"]);
+    assert_eq!(job(&[("CI", "true")]).0, Some(2));
+    scratch.commit(FILE, &crd(SIZE, ""));
+    let (code, said) = job(&[("CI", "true")]);
+    assert!(code == Some(1) && said.contains("against origin/HEAD"), "{said}");
+    let (code, said) = job(&[("CHANGE_TARGET", "main")]);
+    assert!(code == Some(1) && said.contains("against origin/main"), "{said}");
+    assert_eq!(job(&[]).0, Some(0));
+}
+
+#[test]
 fn a_bare_run_finds_the_crds_of_the_repository() {
     let scratch = Scratch::new();
+    scratch.write(FILE, &crd(SIZE, ""));
+    says(&scratch, &["review"], 3, &["there is no commit yet to compare with", "crdwise lint"]);
+    std::fs::remove_dir_all(scratch.path().join("config")).unwrap();
     scratch.write("README", "a");
     scratch.commit("README", "a");
     says(&scratch, &["review"], 3, &["no CRD was found in this repository"]);

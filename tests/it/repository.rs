@@ -42,9 +42,18 @@ impl Scratch {
         self.git(&["commit", "-q", "-m", name]);
     }
 
+    /// The program in this repository, outside of any CI job.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crdwise"));
+        command.args(arguments).current_dir(self.path());
+        for variable in ["CI", "GITHUB_BASE_REF", "CI_MERGE_REQUEST_DIFF_BASE_SHA", "PULL_BASE_SHA", "JENKINS_URL", "TF_BUILD"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
     pub fn run(&self, arguments: &[&str]) -> (i32, String, String) {
-        let Output { status, stdout, stderr } =
-            Command::new(env!("CARGO_BIN_EXE_crdwise")).args(arguments).current_dir(self.path()).output().unwrap();
+        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (status.code().unwrap(), text(stdout), text(stderr))
     }

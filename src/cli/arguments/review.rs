@@ -189,6 +189,10 @@ pub struct ChangeSides {
     #[arg(long, value_name = "GLOB", conflicts_with = "against", help_heading = "Sides")]
     pub against_tag: Option<String>,
 
+    /// Whether this is a CI job that doesn't say what it builds, so that HEAD may be the change itself.
+    #[arg(skip)]
+    pub base_is_unknown: bool,
+
     #[command(flatten)]
     pub versions: Versions,
 }
