@@ -47,7 +47,8 @@ impl Repository {
 
     /// The best common ancestor of two revisions.
     pub fn merge_base(&self, a: &str, b: &str) -> Result<Resolved, GitError> {
-        let (left, right) = (self.resolve(a)?, self.resolve(b)?);
+        let resolve = |rev| self.resolve(rev).map_err(with_history);
+        let (left, right) = (resolve(a)?, resolve(b)?);
         let arguments = ["merge-base", "--end-of-options", &left.id, &right.id];
         let answer = self.git.run(&arguments, SHORT)?;
         let id = answer.line();
@@ -101,6 +102,14 @@ impl Repository {
         let names = String::from_utf8_lossy(&answer.out).into_owned();
         let origin = names.lines().find(|name| *name == "origin");
         origin.or_else(|| names.lines().next()).map(str::to_owned)
+    }
+}
+
+/// The same error with a command that also fetches the history, which a merge base needs.
+fn with_history(error: GitError) -> GitError {
+    match error {
+        GitError::Shallow { rev, fetch } => GitError::Shallow { rev, fetch: fetch.replacen(" --depth=1", " --unshallow", 1) },
+        other => other,
     }
 }
 

@@ -192,6 +192,8 @@ fn a_commit_that_a_shallow_clone_lacks_is_fetched_by_its_id() {
 #[test]
 fn a_merge_base_that_a_shallow_clone_lacks_is_reported() {
     let (_upstream, clone) = shallow();
+    let error = clone.around().merge_base("HEAD", "origin/side").unwrap_err();
+    assert_eq!(error.advice().unwrap(), "run `git fetch --unshallow origin side:refs/remotes/origin/side`");
     clone.git(&["fetch", "--quiet", "--depth=1", "origin", "side:side"]);
     let error = clone.around().merge_base("HEAD", "side").unwrap_err();
     assert!(matches!(&error, GitError::NoMergeBase { fetch: Some(fetch), .. } if fetch == "git fetch --unshallow origin"));
