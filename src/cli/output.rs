@@ -217,7 +217,7 @@ pub(super) fn write(
         anchors: &anchors,
         all: output.all,
         gate,
-        complete: judged.exit == Exit::Clean,
+        complete: judged.exit == Exit::Clean && judged.old.is_none_or(|old| old.unread.is_empty()),
     };
     write_formats(&output.format, streams, |format, style| match format {
         OutputFormat::Human => human::render(
