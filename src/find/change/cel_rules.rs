@@ -98,6 +98,9 @@ impl ChangeWalk<'_> {
         if let Some(message) = rule.cel.text("message") {
             fact = fact.word(Word::Message, cut(message, RULE));
         }
+        if rule.cel.optional_old_self() == Some(true) && effect == Effect::Added {
+            fact = fact.mark(Mark::OnCreate);
+        }
         if on_new_fields {
             self.push_rule(fact.mark(Mark::NewFields), None, rule, None);
             return;

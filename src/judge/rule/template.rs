@@ -13,13 +13,16 @@ use super::mistake::Mistake;
 /// The instruction limit for one message, so that a custom rule can't stall a review.
 const FUEL: u64 = 10_000;
 
+/// The path of the root in a message.
+const ROOT: &str = "the root";
+
 /// Names in addition to those of [`Fact::message_names`].
 const COORDINATES: [&str; 6] = ["path", "to", "crd", "version", "effect", "aspect"];
 
 /// The names and values that a text can use for a fact.
 pub(super) fn words(fact: &Fact) -> BTreeMap<&str, String> {
     let mut values: BTreeMap<&str, String> = fact.message_values().into_iter().map(|(name, text)| (name, text.to_owned())).collect();
-    let path = if fact.path.is_root() { "the root".to_owned() } else { fact.path.to_string() };
+    let path = if fact.path.is_root() { ROOT.to_owned() } else { fact.path.to_string() };
     let to = fact.to.as_ref().map(ToString::to_string).unwrap_or_default();
     let version = fact.version.clone().unwrap_or_default();
     let texts = [path, to, fact.crd.clone(), version, fact.effect.name().to_owned(), fact.aspect.name().to_owned()];
@@ -30,7 +33,9 @@ pub(super) fn words(fact: &Fact) -> BTreeMap<&str, String> {
 /// Fills in a template. One that doesn't compile is returned unchanged; those of rules are checked before.
 pub(super) fn fill(template: &str, values: &BTreeMap<&str, String>) -> String {
     // Most messages only substitute values; the template engine is for those with conditions.
-    substitute(template, values).unwrap_or_else(|| render(template, values).unwrap_or_else(|_| template.to_owned()))
+    let filled = substitute(template, values).unwrap_or_else(|| render(template, values).unwrap_or_else(|_| template.to_owned()));
+    // The root has no name, so it isn't quoted like one.
+    filled.replace(&format!("`{ROOT}`"), ROOT)
 }
 
 thread_local! {
