@@ -365,6 +365,10 @@ fn show(
                     (reach, true) => reach,
                 };
             }
+            // Whatever is updated, the server tolerates what is stored.
+            if fact.ratchet == Some(Ratchet::Always) {
+                fact.affects = fact.affects.without(Affected::Stored);
+            }
             return shown(fact, witness);
         }
         Search::Impossible
@@ -387,6 +391,9 @@ fn show(
             if matches!(fact.aspect, Aspect::ListType | Aspect::MapKeys) && fact.affects.contains(Affected::Merge) && inhabited() =>
         {
             fact.affects = fact.affects.without(Affected::Writers).without(Affected::Stored);
+        }
+        Search::Impossible if witnesses.is_reserved(&fact.path) => {
+            return FactDraft::unshown(fact, "the search doesn't vary what identifies the object");
         }
         Search::Impossible => return FactDraft::unshown(fact, "a complete search found no object that shows it"),
         Search::Undecided(reason) => {
