@@ -3,6 +3,7 @@
 //! The generator has a fixed seed, so the objects are always the same.
 
 mod learnt;
+mod library_texts;
 
 use std::collections::HashMap;
 
@@ -26,7 +27,9 @@ const FULL: usize = 250;
 /// How many nested lists are filled this way.
 const MAX_FULL: usize = 2;
 /// How many values of one scalar are kept.
-const MAX_LEAF: usize = 160;
+const MAX_LEAF: usize = 200;
+/// The longest text that is generated to reach an upper bound.
+const MAX_TEXT: u64 = 1_024;
 
 /// Generates random values of a schema.
 pub(super) struct Sampler<'s> {
@@ -35,7 +38,7 @@ pub(super) struct Sampler<'s> {
     /// The few scalars that one object is mostly made of, so that its parts are often equal.
     palette: Vec<Value>,
     /// The values that a scalar node accepts, by its address.
-    leaves: HashMap<usize, Vec<Value>>,
+    leaves: HashMap<usize, Leaf>,
     /// Values of nodes with their own rules, which random values rarely satisfy, by the address of the node.
     valid: HashMap<usize, Vec<Value>>,
     /// How many objects were generated so far.
@@ -45,6 +48,13 @@ pub(super) struct Sampler<'s> {
     lists: usize,
     solver: Solver<'s>,
     budget: Budget,
+}
+
+/// The values that are worth trying at a scalar node.
+struct Leaf {
+    values: Vec<Value>,
+    /// Those made for the library functions in the rules.
+    library: Vec<Value>,
 }
 
 impl<'s> Sampler<'s> {
@@ -203,9 +213,11 @@ impl<'s> Sampler<'s> {
             }
             _ => {
                 let leaf = self.leaf(shape);
-                let chosen: Vec<Value> = self.palette.iter().filter(|value| leaf.contains(value)).cloned().collect();
+                let chosen: Vec<Value> = self.palette.iter().filter(|value| leaf.values.contains(value)).cloned().collect();
                 let value = match chosen.is_empty() || self.below(4) == 0 {
-                    true => self.one_of(&leaf).cloned(),
+                    _ if self.full && self.learnt.measures && self.below(2) == 0 => longest(&leaf.values),
+                    _ if !leaf.library.is_empty() && self.below(4) == 0 => leaf.library.get(self.below(leaf.library.len())).cloned(),
+                    true => self.one_of(&leaf.values).cloned(),
                     false => chosen.get(self.below(chosen.len())).cloned(),
                 };
                 self.leaves.insert(std::ptr::from_ref(shape).addr(), leaf);
@@ -214,7 +226,7 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    /// An object with the lists that rules mention, and little else.
+    /// An object with the lists and maps that rules mention, and little else.
     fn with_long_lists(&mut self, shape: &'s Shape, depth: usize) -> Option<Value> {
         let known = if depth > 0 && !shape.rules.is_empty() { self.valid(shape).into_iter().next() } else { None };
         let mut map = match known {
@@ -231,6 +243,11 @@ impl<'s> Sampler<'s> {
             if child.ty == Some(Type::Array) || (child.ty == Some(Type::Object) && self.below(2) == 0) {
                 map.extend(self.value(child, true, depth + 1).map(|value| (name.clone(), value)));
             }
+        }
+        if let Extra::Values(values) = &shape.extra {
+            let count = shape.property_count.max.unwrap_or(0).min(MAX_ITEMS);
+            let value = if count > 0 { self.value(values, true, depth + 1) } else { None };
+            map.extend(value.into_iter().flat_map(|value| (0..count).map(move |index| (format!("key{index}"), value.clone()))));
         }
         Some(Value::Object(map))
     }
@@ -297,7 +314,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// The values of a scalar that are worth trying.
-    fn leaf(&mut self, shape: &'s Shape) -> Vec<Value> {
+    fn leaf(&mut self, shape: &'s Shape) -> Leaf {
         if let Some(known) = self.leaves.remove(&std::ptr::from_ref(shape).addr()) {
             return known;
         }
@@ -319,17 +336,22 @@ impl<'s> Sampler<'s> {
         }
         if texts {
             list.extend(self.learnt.texts.iter().map(|text| Value::from(text.as_str())));
+            let longest = shape.length.max.filter(|length| self.learnt.measures && *length <= MAX_TEXT);
+            list.extend(longest.and_then(|length| Some(Value::from("a".repeat(usize::try_from(length).ok()?)))));
         }
-        let mut seen: Vec<Value> = Vec::new();
+        let reader = Reader::of(shape);
+        let accepted = |value: &Value| clause_accepts(value, &reader) != Some(false);
+        let mut values: Vec<Value> = Vec::new();
         for value in list {
-            if seen.len() < MAX_LEAF && !seen.contains(&value) && clause_accepts(&value, &Reader::of(shape)) != Some(false) {
-                seen.push(value);
+            if values.len() < MAX_LEAF && !values.contains(&value) && accepted(&value) {
+                values.push(value);
             }
         }
         if shape.nullable {
-            seen.push(Value::Null);
+            values.push(Value::Null);
         }
-        seen
+        let library = self.learnt.library.iter().filter(|_| texts).map(|text| Value::from(text.as_str())).filter(accepted).collect();
+        Leaf { values, library }
     }
 
     /// Picks one of a list, and a random number.
@@ -397,6 +419,12 @@ impl<'s> Sampler<'s> {
         }
         Some(())
     }
+}
+
+/// The longest text among some values, or else the first value.
+fn longest(values: &[Value]) -> Option<Value> {
+    let texts = values.iter().filter(|value| value.is_string());
+    texts.max_by_key(|value| value.as_str().map(str::len)).or(values.first()).cloned()
 }
 
 /// Writes a whole number without a fraction.

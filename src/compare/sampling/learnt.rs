@@ -9,6 +9,8 @@ use crate::cel::parse::read;
 use crate::compare::MAX_RULE;
 use crate::compare::neighbours::neighbours;
 
+use super::library_texts::library_texts;
+
 /// Strings that Kubernetes' CEL functions treat differently.
 const TEXTS: &[&str] = &[
     "",
@@ -88,6 +90,10 @@ pub(super) struct Learnt {
     pub texts: Vec<String>,
     /// How many of the texts, the first ones, are literals of the rules.
     pub written: usize,
+    /// Strings for the library functions that the rules call.
+    pub library: Vec<String>,
+    /// Whether a rule reads a size.
+    pub measures: bool,
     pub numbers: Vec<f64>,
     /// Fields that the rules mention.
     pub named: BTreeSet<String>,
@@ -103,6 +109,8 @@ impl Learnt {
             learnt.learn_spellings(&text);
         }
         rules.iter().filter(|rule| measures(rule)).for_each(|rule| learnt.learn_lengths(rule));
+        learnt.measures = rules.iter().any(|rule| measures(rule));
+        learnt.library = library_texts(&rules);
         let known = learnt.numbers.clone();
         [0.0, 1.0, -1.0, 2.0, 3.0].into_iter().filter(|x| !known.contains(x)).for_each(|x| learnt.numbers.push(x));
         learnt.numbers.extend([5.0, 10.0, 100.0, 1e6, 2_147_483_647.0, -2_147_483_648.0, 9e15]);

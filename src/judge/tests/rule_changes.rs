@@ -92,6 +92,7 @@ fn stronger_rules_are_shown_by_an_object() {
         ("true", "self.l.all(x, self.l.filter(y, y == x).size() == 1)"),
         ("true", "self.l.size() + self.n.size() < 6"),
         ("true", "self.s.split('.')[0].size() < 3"),
+        ("true", "self.m.map(k, self.m[k].size()).sum() <= 60"),
         ("true", "self.s != 'literal'"),
         // The product overflows.
         ("self.a > 3", "self.a * 2 > 6"),
@@ -104,6 +105,61 @@ fn stronger_rules_are_shown_by_an_object() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Strengthens a rule about a string by a condition on its parts, and checks that an object shows it.
+#[track_caller]
+fn parts_are_tried(rule: &str, conditions: &[&str]) {
+    let mut wrong = Vec::new();
+    for condition in conditions {
+        let (class, found) = reviewed(rule, &format!("{rule} && {condition}"));
+        let shown = |fact: &Fact| fact.evidence.certainty == Certainty::Proved && fact.evidence.witness.is_some();
+        if class != Class::SemanticBreaking || !found.iter().any(shown) {
+            wrong.push(format!("{condition}: {class}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn library_functions_are_tried_with_the_numbers_and_strings_of_rules() {
+    parts_are_tried(
+        "isCIDR(self.s)",
+        &[
+            "cidr(self.s).prefixLength() <= 24",
+            "cidr(self.s).prefixLength() < 64",
+            "(cidr(self.s).ip().family() == 4 || cidr(self.s).prefixLength() <= 126)",
+            "!cidr(self.s).ip().isLoopback()",
+        ],
+    );
+    parts_are_tried(
+        "isIP(self.s)",
+        &["!ip(self.s).isUnspecified()", "!ip(self.s).isLinkLocalUnicast()", "!ip(self.s).isLinkLocalMulticast()"],
+    );
+    parts_are_tried(
+        "isSemver(self.s)",
+        &[
+            "semver(self.s).major() < 2",
+            "semver(self.s).minor() != 7",
+            "semver(self.s).patch() < 100",
+            "!self.s.contains('+')",
+            "(semver(self.s).major() != 13 || semver(self.s).minor() > 4)",
+        ],
+    );
+    parts_are_tried(
+        "isURL(self.s)",
+        &[
+            "url(self.s).getHostname() != 'localhost'",
+            "url(self.s).getPort() != '8080'",
+            "url(self.s).getPort() in ['', '443']",
+            "!url(self.s).getHostname().endsWith('.local')",
+            "!('token' in url(self.s).getQuery())",
+            "url(self.s).getScheme() != 'file'",
+            "url(self.s).getEscapedPath().size() <= 5",
+            "!self.s.contains('@')",
+        ],
+    );
+    parts_are_tried("true", &["self.s.split('.').size() < 6", "self.s.size() + self.u.size() < 36"]);
 }
 
 #[test]
