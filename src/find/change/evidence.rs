@@ -353,7 +353,7 @@ fn show(
                     witness = refused;
                 }
             }
-            if witness.new == Outcome::Rejected && matches!(fact.aspect, Aspect::Default | Aspect::Nullable) {
+            if witness.new == Outcome::Rejected && refuses_by_itself(&fact, &witness, witnesses) {
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]);
             }
             *left = left.saturating_sub(FULL_PRICE * (value_count(&witness.object) / LARGE));
@@ -414,6 +414,15 @@ fn also_refused(fact: &Fact, what: What<'_>, witnesses: &Witnesses<'_>) -> Optio
         _ => None,
     };
     refused.filter(|witness| witnesses.is_refused_because_of(path, fact.aspect, witness))
+}
+
+/// Whether an object is refused because of a change that usually only prunes or replaces values: conditions around them may see it.
+fn refuses_by_itself(fact: &Fact, witness: &Witness, witnesses: &Witnesses<'_>) -> bool {
+    match fact.aspect {
+        Aspect::Default | Aspect::Nullable => true,
+        Aspect::PreserveUnknown | Aspect::AdditionalProperties => witnesses.is_refused_because_of(&fact.path, fact.aspect, witness),
+        _ => false,
+    }
 }
 
 /// A fact with the object that shows it.

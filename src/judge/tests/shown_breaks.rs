@@ -1,7 +1,7 @@
 //! Breaks of real releases that used to be undecided: each is now shown by an object, or proved not to be a break.
 
 use crate::judge::finding::Class;
-use crate::model::fact::{Certainty, Fact};
+use crate::model::fact::{Affected, Certainty, Fact};
 
 use super::{facts, judged, with_root};
 
@@ -91,4 +91,13 @@ fn keys_of_an_embedded_resource() {
         ))
     };
     shown(&embedded(""), &embedded(", maxProperties: 4"));
+}
+
+#[test]
+fn undeclared_keys_that_conditions_count() {
+    for condition in ["minProperties: 1", "anyOf: [{minProperties: 2}]", "not: {maxProperties: 1}"] {
+        let field = |more: &str| spec(&format!("{{type: object, properties: {{c: {{type: object, {condition}{more}}}}}}}"));
+        let found = facts(&with_root(&field(&format!(", {PRESERVES}"))), &with_root(&field("")));
+        assert!(found.iter().any(|fact| fact.affects.contains(Affected::Writers)), "{found:?}");
+    }
 }
