@@ -100,6 +100,11 @@ impl<'s> Witnesses<'s> {
         }
     }
 
+    /// Sends objects to these schemas instead, while the search may know more about what they accept.
+    pub fn confirmed_by(self, old: &Shape, new: &Shape) -> Self {
+        Witnesses { before: Rc::new(Compiled::new(old)), after: Rc::new(Compiled::new(new)), ..self }
+    }
+
     /// Shows the differences from the new to the old schema.
     pub fn reversed(&self, api_version: &str, kind: &str, budget: &Budget) -> Self {
         Witnesses {

@@ -1,6 +1,6 @@
 //! Go types as the server's JSON decoder uses them: which JSON values each of them can be decoded from.
 
-use serde_json::Value;
+use serde_json::{Map as JsonMap, Value, json};
 
 use crate::go::base64::{self, Base64Alphabet};
 use crate::go::time::Timestamp;
@@ -86,6 +86,21 @@ impl DecodedType {
         }
     }
 
+    /// The schema of what can be decoded.
+    pub fn schema(&self) -> Value {
+        match self {
+            Text | DecodedType::Bytes => json!({"type": "string"}),
+            Flag => json!({"type": "boolean"}),
+            DecodedType::Int32 | Int64 => json!({"type": "integer"}),
+            DecodedType::Number => json!({"type": "number"}),
+            Time => json!({"type": "string", "format": "date-time"}),
+            List(items) => json!({"type": "array", "items": items.schema()}),
+            Map(values) => json!({"type": "object", "additionalProperties": values.schema()}),
+            Struct(fields) => json!({"type": "object", "properties": properties(fields)}),
+            _ => json!({"x-kubernetes-preserve-unknown-fields": true}),
+        }
+    }
+
     /// Describes what a value must be, for messages.
     pub fn description(&self) -> &'static str {
         match self {
@@ -107,6 +122,11 @@ impl DecodedType {
             DecodedType::SchemaOrFlag => "a schema, true or false",
         }
     }
+}
+
+/// The `properties` of an object with these fields.
+pub(super) fn properties(fields: &[(&str, DecodedType)]) -> Value {
+    fields.iter().map(|(name, ty)| ((*name).to_owned(), ty.schema())).collect::<JsonMap<_, _>>().into()
 }
 
 /// A JSON value as the decoder sees it.

@@ -7,7 +7,7 @@ use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence,
 use crate::model::relation::Search;
 use crate::model::schema::{Schema, Shape};
 use crate::model::{FieldPath, PathStep};
-use crate::server::object::{Scale, value_count, without_empty_metadata};
+use crate::server::object::{Scale, value_count, with_standard_metadata, without_empty_metadata};
 
 /// How many facts of one version get an object; more would only repeat the same.
 const SHOWN: usize = 400;
@@ -120,6 +120,14 @@ pub(super) fn scaled(schema: &Schema<'_>, scale: &Scale) -> Shape {
     shape
 }
 
+/// A shape that also declares what embedded resources keep without declaring it, for searches.
+fn with_all_metadata(shape: &Shape) -> Shape {
+    let mut all = shape.clone();
+    with_standard_metadata(&mut all);
+    without_empty_metadata(&mut all);
+    all
+}
+
 /// Attaches objects to the facts that break requests or data.
 pub(super) fn attach(
     drafts: Vec<FactDraft>,
@@ -136,8 +144,9 @@ pub(super) fn attach(
         let unshown = |fact: Fact| if breaks(&fact) { FactDraft::unshown(fact, "a list is too long to be searched") } else { fact };
         return drafts.into_iter().map(|draft| unshown(draft.fact)).collect();
     }
-    let (before, after) = (scaled(old.0, old.1), scaled(new.0, new.1));
-    let witnesses = resource.witnesses(&before, &after, budget);
+    let requested = [scaled(old.0, old.1), scaled(new.0, new.1)];
+    let [before, after] = requested.each_ref().map(with_all_metadata);
+    let witnesses = resource.witnesses(&before, &after, budget).confirmed_by(&requested[0], &requested[1]);
     // "No object shows it" proves something only if some object is known to satisfy the schema.
     let inhabited = LazyCell::new(|| witnesses.is_inhabited());
     let mut left = FULL_PRICE * SHOWN;

@@ -5,18 +5,14 @@ use std::sync::LazyLock;
 
 use crate::input::yaml::{Document, Entry, YamlBudget, parse};
 use crate::model::schema::Keyword;
+use crate::server::object::METADATA_PROPERTIES;
 
 use super::walk::NodePair;
 
 static RESOURCE: LazyLock<Vec<Document>> =
     LazyLock::new(|| read("{apiVersion: {type: string}, kind: {type: string}, metadata: {type: object}}"));
 
-static METADATA: LazyLock<Vec<Document>> = LazyLock::new(|| {
-    read(
-        "{name: {type: string}, generateName: {type: string}, namespace: {type: string}, uid: {type: string}, \
-         labels: {type: object, additionalProperties: {type: string}}, annotations: {type: object, additionalProperties: {type: string}}}",
-    )
-});
+static METADATA: LazyLock<Vec<Document>> = LazyLock::new(|| read(&METADATA_PROPERTIES.to_string()));
 
 fn read(text: &str) -> Vec<Document> {
     parse(&text.into(), &YamlBudget::default())
@@ -50,6 +46,11 @@ pub(super) fn is_reserved(pair: &NodePair<'_, '_>) -> bool {
 
 pub(super) fn is_metadata(pair: &NodePair<'_, '_>) -> bool {
     pair.name == ("metadata", "metadata") && pair.up.is_some_and(is_resource)
+}
+
+/// Whether a node is below the metadata of a resource, where nothing is pruned.
+pub(super) fn is_below_metadata(pair: &NodePair<'_, '_>) -> bool {
+    std::iter::successors(pair.up, |pair| pair.up).any(is_metadata)
 }
 
 fn is_resource(pair: &NodePair<'_, '_>) -> bool {

@@ -9,7 +9,7 @@ use crate::server::key_fate::{KeyFate, Pruning};
 
 use super::ancestors;
 use super::change_list::Changes;
-use super::implicit::is_metadata;
+use super::implicit::{is_below_metadata, is_metadata};
 use super::json_types::JsonTypes;
 use super::value_text;
 use super::walk::{ChangeWalk, NodePair, Position};
@@ -32,7 +32,19 @@ impl Undeclared {
     /// What happens to undeclared keys on both sides of a pair.
     pub(super) fn both(pair: &NodePair<'_, '_>) -> (Self, Self) {
         let (old, new) = listed(pair);
+        if is_below_metadata(pair) {
+            return (Self::in_metadata(&pair.old), Self::in_metadata(&pair.new));
+        }
         (Self::under(&pair.old, old.is_some()), Self::under(&pair.new, new.is_some()))
+    }
+
+    /// Below the metadata of a resource, nothing is pruned, and the values of all maps are strings.
+    fn in_metadata(schema: &Schema<'_>) -> Self {
+        match (Self::under(schema, true), schema.additional()) {
+            (KeyFate::MapValue(()), Additional::Schema(values)) if is_plain_string(&values) => KeyFate::Kept,
+            (KeyFate::Emptied, _) => KeyFate::Kept,
+            (fate, _) => fate,
+        }
     }
 
     fn name(self) -> &'static str {
@@ -283,6 +295,11 @@ fn items_follow(list: &Schema<'_>) -> bool {
 pub(super) fn is_relisted(pair: &NodePair<'_, '_>) -> bool {
     let (old, new) = listed(pair);
     old.is_some() != new.is_some()
+}
+
+/// Whether a schema says nothing but `type: string`.
+fn is_plain_string(schema: &Schema<'_>) -> bool {
+    schema.ty() == Some("string") && schema.words().all(|(word, _)| matches!(word, Keyword::Type | Keyword::Description))
 }
 
 /// Where an enclosing list of an item preserves unknown fields, on both sides.

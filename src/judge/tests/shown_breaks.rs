@@ -101,3 +101,38 @@ fn undeclared_keys_that_conditions_count() {
         assert!(found.iter().any(|fact| fact.affects.contains(Affected::Writers)), "{found:?}");
     }
 }
+
+#[test]
+fn standard_metadata_of_an_embedded_resource() {
+    let embedded = |metadata: &str| {
+        spec(&format!("{{type: object, properties: {{e: {{type: object, x-kubernetes-embedded-resource: true{metadata}}}}}}}"))
+    };
+    let metadata = |fields: &str| embedded(&format!(", properties: {{metadata: {{type: object, properties: {{{fields}}}}}}}"));
+    let plain = embedded(", properties: {metadata: {type: object}}");
+    for fields in [
+        "name: {type: string, maxLength: 3}",
+        "name: {type: integer}",
+        "namespace: {type: string, enum: [a]}",
+        "uid: {type: string, format: uuid}",
+        "resourceVersion: {type: string, pattern: '^[0-9]+$'}",
+        "generation: {type: integer, maximum: 3}",
+        "labels: {type: object, additionalProperties: {type: string, maxLength: 3}}",
+        "labels: {type: object, required: [a], properties: {a: {type: string}}}",
+        "annotations: {type: object, maxProperties: 1, additionalProperties: {type: string}}",
+        "finalizers: {type: array, maxItems: 1, items: {type: string}}",
+    ] {
+        shown(&plain, &metadata(fields));
+        shown(&embedded(""), &metadata(fields));
+    }
+    // What the server decodes anyway is no condition.
+    for fields in [
+        "name: {type: string}",
+        "labels: {type: object, additionalProperties: {type: string}}",
+        "labels: {type: object}",
+        "finalizers: {type: array, items: {type: string}}",
+        "generation: {type: integer}",
+    ] {
+        let found = facts(&with_root(&plain), &with_root(&metadata(fields)));
+        assert_eq!(judged(&found).0, Class::None, "{fields}: {found:?}");
+    }
+}

@@ -1,17 +1,18 @@
 //! Embedded resources: they need `apiVersion` and `kind`, and their `metadata` is decoded like that of any object.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::declared::walk;
 use super::error::{FieldError, FieldErrorKind, FieldErrorType};
-use super::metadata;
+use super::metadata::{self, METADATA_PROPERTIES};
 use super::node::CompiledNode;
 use super::path::{ObjectPath, Trail};
 use crate::go::strfmt::name;
-use crate::model::schema::Shape;
-use crate::model::schema::shape::Extra;
+use crate::input::yaml::{YamlBudget, parse};
+use crate::model::schema::shape::{Extra, Type};
+use crate::model::schema::{Schema, Shape};
 
 /// Decodes the metadata of every embedded resource; the first that can't be decoded ends the request.
 pub(super) fn read(value: &mut Value, node: &CompiledNode, trail: &Trail<'_>, dropped: &mut Vec<ObjectPath>) -> Option<FieldError> {
@@ -85,6 +86,54 @@ pub(crate) fn without_empty_metadata(shape: &mut Shape) {
     };
     for child in shape.properties.values_mut().chain(&mut shape.items).chain(values).filter(|child| has_embedded(child)) {
         without_empty_metadata(Arc::make_mut(child));
+    }
+}
+
+/// Declares the standard metadata fields of embedded resources, which the server keeps even if the schema doesn't declare them.
+pub(crate) fn with_standard_metadata(shape: &mut Shape) {
+    if !has_embedded(shape) {
+        return;
+    }
+    if shape.embedded {
+        let at = shape.at;
+        let metadata = shape.properties.entry("metadata".to_owned());
+        let metadata = metadata.or_insert_with(|| Arc::new(Shape { ty: Some(Type::Object), ..Shape::any(at) }));
+        let properties = STANDARD_METADATA.properties.iter();
+        properties.for_each(|(name, standard)| declare(Arc::make_mut(metadata), name, standard));
+    }
+    let values = match &mut shape.extra {
+        Extra::Values(values) => Some(values),
+        _ => None,
+    };
+    for child in shape.properties.values_mut().chain(&mut shape.items).chain(values).filter(|child| has_embedded(child)) {
+        with_standard_metadata(Arc::make_mut(child));
+    }
+}
+
+static STANDARD_METADATA: LazyLock<Shape> = LazyLock::new(|| {
+    let text = json!({"properties": *METADATA_PROPERTIES}).to_string();
+    let documents = parse(&text.as_str().into(), &YamlBudget::default());
+    let root = documents.first().and_then(|document| document.tree.as_ref().ok()).expect("JSON can be read").root();
+    Shape::of(&Schema::new(root))
+});
+
+/// Declares a field, and what is below it, where the schema itself says nothing.
+fn declare(parent: &mut Shape, name: &str, standard: &Arc<Shape>) {
+    let Some(own) = parent.properties.get_mut(name) else {
+        if matches!(parent.extra, Extra::Closed) {
+            parent.properties.insert(name.to_owned(), Arc::clone(standard));
+        }
+        return;
+    };
+    let own = Arc::make_mut(own);
+    if own.ty == Some(Type::Object) && own.extra == Extra::Closed {
+        own.extra = standard.extra.clone();
+    }
+    standard.properties.iter().for_each(|(name, below)| declare(own, name, below));
+    match (&mut own.items, &standard.items) {
+        (Some(items), Some(standard)) => standard.properties.iter().for_each(|(name, below)| declare(Arc::make_mut(items), name, below)),
+        (items, standard) if own.ty == Some(Type::Array) => items.clone_from(standard),
+        _ => {}
     }
 }
 

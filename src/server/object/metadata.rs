@@ -1,5 +1,7 @@
 //! Decodes and checks the `metadata` of objects and embedded resources.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use crate::go::strfmt::name;
@@ -54,6 +56,9 @@ fn read_fields(
     });
     None
 }
+
+/// The schema of the standard metadata fields, which the server keeps and checks whether or not a schema declares them.
+pub(crate) static METADATA_PROPERTIES: LazyLock<Value> = LazyLock::new(|| decoded_type::properties(OBJECT_META));
 
 /// Whether a field can be decoded with its items and entries. The server reports the field, not the item.
 fn decodes(ty: &DecodedType, value: &Value) -> bool {
