@@ -33,9 +33,8 @@ impl<'t> CrdComparison<'_, 't> {
 
     /// At least one side doesn't have exactly one storage version, which servers reject: report each flag that changed.
     fn storage_flags(&mut self) {
-        let (old, new) = (self.old, self.new);
-        for after in &new.versions {
-            if let Some(before) = old.version(after.name).filter(|before| before.storage != after.storage) {
+        for after in &self.new.versions {
+            if let Some(before) = self.before(after).filter(|before| before.storage != after.storage) {
                 let effect = if after.storage { Effect::Added } else { Effect::Removed };
                 let flag = |version: &Version<'t>| version.node.get("storage");
                 let fact = self.version_fact((before, after), Aspect::Storage, effect, flag(before), flag(after));

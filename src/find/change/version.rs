@@ -16,7 +16,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
         let (old, new) = (self.old, self.new);
         for (index, after) in new.versions.iter().enumerate() {
             let budget = self.budget.part(new.versions.len() - index);
-            match old.version(after.name) {
+            match self.before(after) {
                 Some(before) => {
                     self.version(before, after);
                     self.schema(before, after, &budget);
@@ -27,6 +27,13 @@ impl<'a, 't> CrdComparison<'a, 't> {
         for before in old.versions.iter().filter(|version| new.version(version.name).is_none()) {
             self.version_removed(before);
         }
+    }
+
+    /// The old version of the same name. If several have it, which servers refuse, they are paired in their order.
+    pub(super) fn before(&self, after: &Version<'t>) -> Option<&'a Version<'t>> {
+        let same = |version: &&Version<'t>| version.name == after.name;
+        let earlier = self.new.versions.iter().take_while(|version| !std::ptr::eq(*version, after)).filter(same).count();
+        self.old.versions.iter().filter(same).nth(earlier)
     }
 
     fn schema(&mut self, before: &Version<'t>, after: &Version<'t>, budget: &Budget) {

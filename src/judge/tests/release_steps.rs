@@ -174,3 +174,11 @@ fn a_message_states_only_what_the_fact_shows() {
     assert!(strategy(Effect::Removed).contains("no longer converted by a webhook"));
     assert!(!strategy(Effect::Changed).contains("webhook"));
 }
+
+#[test]
+fn versions_with_the_same_name_are_paired_in_order() {
+    let twice = format!(
+        "{HEAD}  versions: [{{name: v1, served: true, storage: false}}, {{name: v1, schema: &a {{openAPIV3Schema: {{type: object}}}}}}, {{name: v2, served: true, storage: true, schema: *a}}]\n"
+    );
+    assert!(facts(&twice, &twice).is_empty(), "{:?}", facts(&twice, &twice));
+}

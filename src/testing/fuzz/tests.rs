@@ -48,6 +48,51 @@ fn targets_hold_for_bytes_of_any_kind() {
     }
 }
 
+/// Cuts, repeats and replaces a few parts of a text.
+fn mutated(text: &str, random: &mut dyn FnMut(usize) -> usize) -> String {
+    const TOKENS: [&str; 22] = [
+        "'", "\"", "{", "}", "[", "]", ",", ":", ": ", "- ", "#", "&a ", "*a", "\n", "  ", "|", "? ", "<<: *a", "null", "---\n", "v1", "v2",
+    ];
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for _ in 0..=random(4) {
+        let (from, to) = (random(lines.len()), random(lines.len()));
+        match random(6) {
+            0 => drop(lines.remove(from)),
+            1 => lines.insert(to, lines[from].clone()),
+            2 => lines.swap(from, to),
+            _ => {
+                let line = &mut lines[from];
+                let at = (0..=random(line.len() + 1).min(line.len())).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+                let rest = line.split_off(at);
+                line.push_str(TOKENS[random(TOKENS.len())]);
+                line.push_str(if random(2) == 0 { &rest } else { rest.get(1..).unwrap_or("") });
+            }
+        }
+        if lines.is_empty() {
+            break;
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn mutated_crds_have_no_changes_compared_with_themselves() {
+    let seeds: Vec<String> = seeds().iter().filter_map(|file| std::fs::read_to_string(file).ok()).collect();
+    let seeds: Vec<&String> = seeds.iter().filter(|text| text.len() < 4_000 && text.contains("openAPIV3Schema")).collect();
+    let mut state = std::env::var("CRDWISE_FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1_u64);
+    let mut random = |end: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % end.max(1)
+    };
+    let runs = std::env::var("CRDWISE_FUZZ_RUNS").ok().and_then(|text| text.parse().ok()).unwrap_or(200_usize);
+    for _ in 0..runs {
+        let text = mutated(seeds[random(seeds.len())], &mut random);
+        if std::panic::catch_unwind(|| super::bundle(text.as_bytes())).is_err() {
+            panic!("{text}");
+        }
+    }
+}
+
 #[test]
 fn expressions_and_reports_are_tried_as_well() {
     for rule in ["self.a.size() > 1", "self.l.all(x, x.v > 0) && oldSelf.b < self.b", "self.c.exists(x, x.matches('^a'))", "'a' + self.a"] {
