@@ -2,7 +2,8 @@
 
 use crate::compare::Budget;
 use crate::input::yaml::Node;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Subject, Word};
+use crate::model::schema::Shape;
 use crate::model::{Api, Crd, Place};
 
 use super::ChangeOptions;
@@ -101,10 +102,24 @@ impl<'t> CrdComparison<'_, 't> {
         };
         let fact = self.crd_fact(Aspect::PreserveUnknownSpec, effect, flag(self.old), flag(self.new));
         self.facts.push(match effect {
-            Effect::Narrowed => fact.affects(&[Affected::Data]),
+            Effect::Narrowed => {
+                let evidence = self.shown_by_pruning();
+                fact.affects(&[Affected::Data]).evidence(evidence)
+            }
             Effect::Widened => fact.affects(&[Affected::Readers]),
             _ => fact.word(Word::Keyword, "preserveUnknownFields"),
         });
+    }
+
+    /// An object that loses an undeclared field because undeclared fields are pruned from now on.
+    fn shown_by_pruning(&self) -> Evidence {
+        let schemas = self.new.versions.iter().filter_map(|version| Some((version, version.schema.as_ref()?)));
+        let shown = schemas.map(|(version, schema)| {
+            let after = Shape::of(schema);
+            self.shown_at_root(&Shape { preserve_unknown: true, ..after.clone() }, &after, version)
+        });
+        let undecided = || Evidence::undecided("no object was found that shows it");
+        shown.min_by_key(|evidence| evidence.certainty).unwrap_or_else(undecided)
     }
 
     fn names(&mut self) {

@@ -1,12 +1,13 @@
 //! Compares the storage version, and how objects are converted between versions.
 
 use crate::input::yaml::Node;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Subject, Word};
 use crate::model::{Crd, Version};
 use crate::server::object::Scale;
 
 use super::crd::CrdComparison;
 use super::documentation::presence;
+use super::evidence::{FactDraft, attach};
 use super::metadata::entries;
 use super::value_text::{names, value};
 use super::walk::{ChangeWalk, FactScope};
@@ -38,7 +39,8 @@ impl<'t> CrdComparison<'_, 't> {
                 let effect = if after.storage { Effect::Added } else { Effect::Removed };
                 let flag = |version: &Version<'t>| version.node.get("storage");
                 let fact = self.version_fact((before, after), Aspect::Storage, effect, flag(before), flag(after));
-                self.facts.push(fact.affects(&[Affected::Stored]));
+                let reason = "servers refuse a CRD without exactly one storage version";
+                self.facts.push(fact.affects(&[Affected::Stored]).evidence(Evidence::undecided(reason)));
             }
         }
     }
@@ -60,7 +62,13 @@ impl<'t> CrdComparison<'_, 't> {
         let moved = match lost.as_slice() {
             [] if self.new.version(before.name).is_none() => fact(self, Effect::Moved).mark(Mark::Gone),
             [] => fact(self, Effect::Moved),
-            lost => fact(self, Effect::Lossy).word(Word::Lost, names(lost)).affects(&[Affected::Data, Affected::Stored]),
+            lost => {
+                let mut paths: Vec<String> = lost.iter().map(|fact| fact.path.to_string()).collect();
+                paths.sort();
+                paths.dedup();
+                let fact = fact(self, Effect::Lossy).word(Word::Lost, names(&paths)).affects(&[Affected::Data, Affected::Stored]);
+                fact.evidence(strongest(lost))
+            }
         };
         self.facts.push(moved);
         if self.old.version(after.name).is_none() {
@@ -70,18 +78,22 @@ impl<'t> CrdComparison<'_, 't> {
         }
     }
 
-    /// Paths whose values are lost between one version's schema and the other's.
-    fn lost(&self, before: &Version<'t>, after: &Version<'t>) -> Vec<String> {
+    /// The differences between the former storage version and the new one that lose values which the old CRD kept.
+    fn lost(&self, before: &Version<'t>, after: &Version<'t>) -> Vec<Fact> {
         // Changes of a version that still exists are reported there.
-        let differences = match self.new.version(before.name) {
-            Some(stays) => self.between(self.new, stays, self.new, after),
-            None => self.between(self.old, before, self.new, after),
+        let (crd, now) = match self.new.version(before.name) {
+            Some(stays) => (self.new, stays),
+            None => (self.old, before),
         };
-        let lossy = differences.iter().filter(|fact| (loses(fact) || alters(fact)) && !self.is_reported(fact));
-        let mut paths: Vec<String> = lossy.map(|fact| fact.path.to_string()).collect();
-        paths.sort();
-        paths.dedup();
-        paths
+        let mut drafts = self.drafts_between((crd, now), (self.new, after), &(Scale::of(now), Scale::of(after)));
+        drafts.retain(|draft| is_lossy(&draft.fact) && !self.is_reported(&draft.fact));
+        let facts: Vec<Fact> = match (&before.schema, &after.schema) {
+            (Some(was), Some(is)) if self.options.witnesses => {
+                attach(drafts, (was, &Scale::of(before)), (is, &Scale::of(after)), self.resource(after))
+            }
+            _ => drafts.into_iter().map(|draft| draft.fact).collect(),
+        };
+        facts.into_iter().filter(is_lossy).collect()
     }
 
     /// Whether the same is already reported for clients that move from one version to the other.
@@ -94,10 +106,14 @@ impl<'t> CrdComparison<'_, 't> {
         self.facts.iter().any(|told| same(&told))
     }
 
-    /// The facts about the schema of one version compared with another's.
-    fn between(&self, old: &Crd<'t>, before: &Version<'t>, new: &Crd<'t>, after: &Version<'t>) -> Vec<Fact> {
+    /// How the schema of one version differs from another's.
+    fn drafts_between(
+        &self,
+        (old, before): (&Crd<'t>, &Version<'t>),
+        (new, after): (&Crd<'t>, &Version<'t>),
+        scales: &(Scale, Scale),
+    ) -> Vec<FactDraft> {
         let (Some(from), Some(to)) = (&before.schema, &after.schema) else { return Vec::new() };
-        let scales = (Scale::of(before), Scale::of(after));
         let scope = FactScope {
             crd: self.new.name,
             channel: None,
@@ -107,11 +123,11 @@ impl<'t> CrdComparison<'_, 't> {
             kubernetes: new.kubernetes,
             subject: Subject::Field,
             against: Some(before.name),
-            scales: &scales,
+            scales,
             options: self.options,
             budget: self.budget,
         };
-        ChangeWalk::new(scope).run((from, before.name_node), (to, after.name_node))
+        ChangeWalk::new(scope).drafts((from, before.name_node), (to, after.name_node))
     }
 
     pub(super) fn conversion(&mut self) {
@@ -125,8 +141,11 @@ impl<'t> CrdComparison<'_, 't> {
                 _ => (Effect::Changed, &[Affected::Behaviour]),
             };
             let fact = self.crd_fact(Aspect::ConversionStrategy, effect, nodes(self.old), nodes(self.new));
-            let fact = fact.word(Word::Old, old).word(Word::New, new).word(Word::Keyword, "conversion.strategy");
-            self.facts.push(fact.affects(affects));
+            let fact = fact.word(Word::Old, old).word(Word::New, new).word(Word::Keyword, "conversion.strategy").affects(affects);
+            self.facts.push(match fact.affects.needs_object() {
+                true => fact.evidence(Evidence::undecided("what the webhook kept isn't known")),
+                false => fact,
+            });
         } else if nodes(self.old).is_some() != nodes(self.new).is_some() {
             let fact = self.crd_fact(Aspect::ConversionStrategy, Effect::Rewritten, nodes(self.old), nodes(self.new));
             self.facts.push(fact.word(Word::Keyword, "conversion.strategy").word(Word::Old, old).word(Word::New, new));
@@ -185,8 +204,24 @@ impl<'t> CrdComparison<'_, 't> {
     /// Whether all versions of the new CRD accept and keep the same objects.
     fn versions_agree(&self) -> bool {
         let Some((first, rest)) = self.new.versions.split_first() else { return true };
-        rest.iter().all(|version| self.between(self.new, first, self.new, version).is_empty())
+        let differs = |version: &Version<'t>| {
+            let scales = (Scale::of(first), Scale::of(version));
+            !self.drafts_between((self.new, first), (self.new, version), &scales).is_empty()
+        };
+        !rest.iter().any(differs)
     }
+}
+
+/// The best proof among several facts: an object, if there is one.
+fn strongest(facts: &[Fact]) -> Evidence {
+    let shown = facts.iter().find(|fact| fact.evidence.witness.is_some());
+    let strongest = shown.or_else(|| facts.iter().min_by_key(|fact| fact.evidence.certainty));
+    strongest.map_or_else(Evidence::proved, |fact| fact.evidence.clone())
+}
+
+/// Whether a difference between storage versions loses or changes stored values.
+fn is_lossy(fact: &Fact) -> bool {
+    loses(fact) || alters(fact)
 }
 
 /// Whether stored objects differ at the storage version, whichever version reads them: an absent or null value becomes another, or

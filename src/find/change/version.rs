@@ -1,14 +1,14 @@
 //! Compares the versions of one CRD: those on both sides, those added and those removed.
 
-use crate::compare::Budget;
+use crate::compare::{Budget, Cause, What, is_oversized_shape};
 use crate::input::yaml::Node;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
-use crate::model::schema::{Keyword, Schema};
-use crate::model::{Crd, Maturity, Repeat, Version};
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Subject, Word};
+use crate::model::schema::{Keyword, Schema, Shape};
+use crate::model::{Crd, FieldPath, Maturity, Repeat, Version};
 use crate::server::object::Scale;
 
 use super::crd::CrdComparison;
-use super::evidence::{FactDraft, ResourceNames};
+use super::evidence::{FactDraft, ResourceNames, scaled};
 use super::walk::{ChangeWalk, FactScope};
 
 impl<'a, 't> CrdComparison<'a, 't> {
@@ -75,11 +75,16 @@ impl<'a, 't> CrdComparison<'a, 't> {
                     () => Effect::Removed,
                 };
                 let pruned = new.as_ref().is_some_and(super::undeclared_keys::prunes);
+                let evidence = match new {
+                    Some(schema) if effect == Effect::Added => self.shown_by_schema(schema, after),
+                    _ => Evidence::proved(),
+                };
                 let fact = self
                     .fact(Subject::Version, Aspect::Schema, effect)
                     .version(after.name)
                     .before(self.old_place(schema_key(before)))
-                    .after(self.new_place(schema_key(after)));
+                    .after(self.new_place(schema_key(after)))
+                    .evidence(evidence);
                 self.facts.push(match effect {
                     Effect::Rewritten => fact.word(Word::Keyword, "schema"),
                     Effect::Added if pruned => fact.mark(Mark::Dropped).affects(&[Affected::Writers, Affected::Stored, Affected::Data]),
@@ -88,6 +93,28 @@ impl<'a, 't> CrdComparison<'a, 't> {
                 });
             }
         }
+    }
+
+    /// An object that a version refuses or prunes only because it has a schema.
+    fn shown_by_schema(&self, schema: &Schema<'_>, version: &Version<'t>) -> Evidence {
+        let after = scaled(schema, &Scale::of(version));
+        let before = Shape { preserve_unknown: true, ..Shape::any(after.at) };
+        self.shown_at_root(&before, &after, version)
+    }
+
+    /// An object that shows how the whole of a version's objects is treated differently.
+    pub(super) fn shown_at_root(&self, before: &Shape, after: &Shape, version: &Version<'t>) -> Evidence {
+        if !self.options.witnesses {
+            return Evidence::proved();
+        }
+        if is_oversized_shape(after) {
+            return Evidence::undecided("a list is too long to be searched");
+        }
+        let witnesses = self.resource(version).witnesses(before, after, self.budget);
+        let root = FieldPath::root();
+        let found = witnesses.show_undeclared_key(&root, Cause::Near);
+        let found = found.or_else(|| witnesses.show(&root, What::Sent, Cause::Near).found());
+        found.map_or_else(|| Evidence::undecided("no object was found that shows it"), Evidence::shown)
     }
 
     pub(super) fn resource<'s>(&'s self, version: &'s Version<'t>) -> ResourceNames<'s> {

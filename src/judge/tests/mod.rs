@@ -16,6 +16,7 @@ mod made_up_changes;
 mod made_up_objects;
 mod made_up_schemas;
 mod mutations;
+mod proofs;
 mod refutations;
 mod release_steps;
 mod rule_changes;

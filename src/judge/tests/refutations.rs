@@ -242,13 +242,19 @@ fn first<const N: usize>(claims: [(&str, &Option<String>, bool); N]) -> Option<S
 pub(super) fn unconfirmed<'f>(found: &'f [Fact], old: &Server, new: &Server) -> Option<(&'f Fact, &'static str)> {
     found.iter().find_map(|fact| {
         let Some(witness) = &fact.evidence.witness else {
-            let unshown = fact.evidence.certainty == Certainty::Proved && fact.affects.needs_object() && fact.subject == Subject::Field;
+            let unshown = fact.evidence.certainty == Certainty::Proved
+                && fact.affects.needs_object()
+                && fact.subject != Subject::NewVersion
+                && fact.evident().is_none();
             return unshown.then_some((fact, "there is no object"));
         };
         let version = fact.version.as_deref()?;
         let (before, after) = (old.version(fact.against.as_deref().unwrap_or(version))?, new.version(version)?);
         let ask = |side: &ServedVersion| match &witness.previous {
-            Some(previous) => side.endpoint.compiled().request_update(previous, witness.object.clone()),
+            Some(previous) => {
+                let stored = side.endpoint.read(before.endpoint.validate(previous.clone()).stored);
+                side.endpoint.compiled().request_update(&stored, witness.object.clone())
+            }
             None => side.endpoint.validate(witness.object.clone()),
         };
         let (was, is) = (ask(before), ask(after));

@@ -55,6 +55,21 @@ fn values_that_the_new_storage_version_preserves_are_not_lost() {
 }
 
 #[test]
+fn a_storage_version_loses_only_what_the_old_crd_kept() {
+    let (plain, nullable) = (spec("a: {type: string}"), spec("a: {type: string, nullable: true}"));
+    // A null was dropped before, so nobody has one.
+    let old = [("v1", STORED, plain.as_str()), ("v2", SERVED, plain.as_str())];
+    let found = facts(&crd(&old), &crd(&[("v1", SERVED, &nullable), ("v2", STORED, &plain)]));
+    assert!(!found.iter().any(|fact| (fact.aspect, fact.effect) == (Aspect::Storage, Effect::Lossy)), "{found:?}");
+    // A field that the new storage version drops is shown by an object.
+    let (full, less) = (spec("a: {type: string}, b: {type: string}"), spec("a: {type: string}"));
+    let lossy = facts(&crd(&[("v1", STORED, &full), ("v2", SERVED, &less)]), &crd(&[("v1", SERVED, &full), ("v2", STORED, &less)]));
+    let moved = lossy.iter().find(|fact| (fact.aspect, fact.effect) == (Aspect::Storage, Effect::Lossy)).expect("a loss");
+    let object = &moved.evidence.witness.as_ref().expect("an object").object;
+    assert!(object["spec"]["b"].is_string(), "{object}");
+}
+
+#[test]
 fn changes_of_a_version_are_not_repeated_for_the_storage() {
     let (full, less) = (spec("a: {type: string}, b: {type: string}"), spec("a: {type: string}"));
     // Both versions drop the field in the same step.

@@ -4,6 +4,7 @@
 
 mod coordinates;
 mod evidence;
+mod evident;
 mod message_words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,8 @@ use crate::model::{FieldPath, Maturity, Place, Repeat};
 
 pub use coordinates::{Aspect, Effect, Subject};
 pub use evidence::{Affected, Affects, Certainty, Evidence, Outcome, Ratchet, Witness};
+#[cfg(test)]
+pub use evident::Evident;
 pub use message_words::{Mark, Word};
 
 /// Defines an enum whose variants have names, which rule files, policies and reports use.
