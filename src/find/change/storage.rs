@@ -89,7 +89,7 @@ impl<'t> CrdComparison<'_, 't> {
         drafts.retain(|draft| is_lossy(&draft.fact) && !self.is_reported(&draft.fact));
         let facts: Vec<Fact> = match (&before.schema, &after.schema) {
             (Some(was), Some(is)) if self.options.witnesses => {
-                attach(drafts, (was, &Scale::of(before)), (is, &Scale::of(after)), self.resource(after))
+                attach(drafts, (was, &Scale::of(before)), (is, &Scale::of(after)), self.resource(after), self.budget)
             }
             _ => drafts.into_iter().map(|draft| draft.fact).collect(),
         };
