@@ -7,7 +7,7 @@ use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence,
 use crate::model::relation::Search;
 use crate::model::schema::{Schema, Shape};
 use crate::model::{FieldPath, PathStep};
-use crate::server::object::{Scale, value_count, with_standard_metadata, without_empty_metadata};
+use crate::server::object::{Scale, has_embedded, value_count, with_standard_metadata, without_empty_metadata};
 
 /// How many facts of one version get an object; more would only repeat the same.
 const SHOWN: usize = 400;
@@ -146,7 +146,8 @@ pub(super) fn attach(
     }
     let requested = [scaled(old.0, old.1), scaled(new.0, new.1)];
     let [before, after] = requested.each_ref().map(with_all_metadata);
-    let witnesses = resource.witnesses(&before, &after, budget).confirmed_by(&requested[0], &requested[1]);
+    let witnesses = resource.witnesses(&before, &after, budget);
+    let witnesses = if requested.iter().any(has_embedded) { witnesses.confirmed_by(&requested[0], &requested[1]) } else { witnesses };
     // "No object shows it" proves something only if some object is known to satisfy the schema.
     let inhabited = LazyCell::new(|| witnesses.is_inhabited());
     let mut left = FULL_PRICE * SHOWN;

@@ -137,7 +137,8 @@ fn declare(parent: &mut Shape, name: &str, standard: &Arc<Shape>) {
     }
 }
 
-fn has_embedded(shape: &Shape) -> bool {
+/// Whether there is an embedded resource in a schema.
+pub(crate) fn has_embedded(shape: &Shape) -> bool {
     let values = match &shape.extra {
         Extra::Values(values) => Some(values),
         _ => None,

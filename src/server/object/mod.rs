@@ -40,7 +40,7 @@ pub use check_files::{ObjectReport, ObjectVerdict, Request, check_objects};
 pub use crd_upgrade::Upgrade;
 pub(crate) use declared::{clause_accepts, declared_accepts};
 pub(crate) use differences::differences;
-pub(crate) use embedded::{EMBEDDED_TYPE_PATTERNS, with_standard_metadata, without_empty_metadata};
+pub(crate) use embedded::{EMBEDDED_TYPE_PATTERNS, has_embedded, with_standard_metadata, without_empty_metadata};
 pub use endpoint::{Endpoint, Subresource};
 pub(crate) use enumeration::only_listed;
 pub use error::{FieldError, FieldErrorKind, FieldErrorType};
