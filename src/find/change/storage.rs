@@ -93,7 +93,8 @@ impl<'t> CrdComparison<'_, 't> {
             }
             _ => drafts.into_iter().map(|draft| draft.fact).collect(),
         };
-        facts.into_iter().filter(is_lossy).collect()
+        // A field that no object can have is lost to nobody.
+        facts.into_iter().filter(|fact| is_lossy(fact) && !fact.affects.is_empty()).collect()
     }
 
     /// Whether the same is already reported for clients that move from one version to the other.
