@@ -86,7 +86,7 @@ fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>, budget: &Budget) -> Vec<Fact> {
 
 /// Marks refusals that also apply to the old CRD, at the same place or where a renamed field was.
 fn excuse_old_refusals(facts: &mut [Fact], old: &Crd<'_>, new: &Crd<'_>) {
-    let before = if old.api == Api::V1 { crd::create(old).facts } else { Vec::new() };
+    let before = if old.api == Api::V1 { crd::create(old).facts } else { self::facts(old, crd::create) };
     let known: HashSet<_> = before.iter().map(Fact::identity).collect();
     let gone: Vec<&Fact> = before.iter().filter(|other| is_gone(other, new)).collect();
     let mut pairs = MAX_PAIRS;
