@@ -9,7 +9,6 @@ mod validity;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod violation;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -23,7 +22,7 @@ use super::convert::{ConvertError, Converter};
 use super::directed_step::DirectedStep;
 use super::manifest::{Direction, Manifest};
 use super::output_schema::output_schema;
-use super::preserve::{Preserve, indexes_of_shared_keys};
+use super::preserve::Preserve;
 use super::schema_endpoint::SchemaEndpoint;
 use super::search::Wanted;
 use super::shape_edit::{has_no_conditions, holds_anything};
@@ -181,9 +180,12 @@ impl<'m> LawCheck<'m> {
     fn ops(&self, direction: Direction) -> Option<Vec<(Op, bool)>> {
         let preserved = self.preserves(direction);
         let steps = self.manifest.directed_steps(direction)?;
-        let shared = if preserved { indexes_of_shared_keys(&steps) } else { BTreeSet::new() };
-        let is_preserved = |step: &DirectedStep| preserved && step.step.preserve && step.reversed && !shared.contains(&step.index);
-        Some(steps.iter().map(|step| (step.op.clone(), is_preserved(step))).collect())
+        Some(steps.iter().map(|step| (step.op.clone(), preserved && self.restores(step))).collect())
+    }
+
+    /// Whether a step may restore a preserved value instead of converting one.
+    fn restores(&self, step: &DirectedStep) -> bool {
+        self.manifest.preserve.is_some() && step.step.preserve && step.reversed
     }
 
     /// The schema of everything that a direction can produce; `None` if it isn't known.

@@ -14,13 +14,12 @@ pub(crate) fn declared<'s>(shape: &'s Shape, path: &FieldPath) -> Option<&'s Sha
     shape.at(path.steps())
 }
 
-/// Whether a path is declared; the keys of maps are.
-pub(crate) fn known(shape: &Shape, path: &FieldPath) -> bool {
-    let below = path.steps().iter().try_fold(shape, |node, step| match (step, &node.extra) {
+/// The node at a path, which may go through keys of maps.
+pub(crate) fn known<'s>(shape: &'s Shape, path: &FieldPath) -> Option<&'s Shape> {
+    path.steps().iter().try_fold(shape, |node, step| match (step, &node.extra) {
         (PathStep::Key(name), Extra::Values(values)) => Some(node.property(name).unwrap_or(values)),
         _ => node.at(std::slice::from_ref(step)),
-    });
-    below.is_some()
+    })
 }
 
 /// Whether objects of this schema may have undeclared keys.

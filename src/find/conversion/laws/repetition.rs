@@ -6,6 +6,7 @@ use crate::find::conversion::manifest::Direction;
 use crate::find::conversion::search;
 use crate::find::conversion::shape_edit::known;
 use crate::model::relation::Search;
+use crate::model::schema::Shape;
 use crate::model::{FieldPath, PathStep};
 
 use super::{Attempt, Counterexample, LawCheck, LawVerdict, NO_CONVERSION, PARTLY_KNOWN, difference};
@@ -13,11 +14,15 @@ use super::{Attempt, Counterexample, LawCheck, LawVerdict, NO_CONVERSION, PARTLY
 impl LawCheck<'_> {
     /// Checks that converting an object again changes nothing (RT4).
     pub fn idempotence(&self) -> LawVerdict {
-        let Some(ops) = self.ops(Direction::Forward) else { return LawVerdict::Undecided(NO_CONVERSION.into()) };
+        let Some(steps) = self.manifest.directed_steps(Direction::Forward) else { return LawVerdict::Undecided(NO_CONVERSION.into()) };
         let proof = match self.output_schema(Direction::Forward) {
             None => Err(PARTLY_KNOWN.to_owned()),
             // A step that restores preserved values doesn't change them either.
-            Some(output) if ops.iter().all(|(op, restores)| op.is_noop(&output) && (!restores || op.is_noop(&self.new.shape))) => Ok(()),
+            Some(output)
+                if steps.iter().all(|step| step.op.is_noop(&output) && (!self.restores(step) || step.op.is_noop(&self.new.shape))) =>
+            {
+                Ok(())
+            }
             Some(_) => Err("a step may change an object that is already converted".to_owned()),
         };
         LawCheck::decided(proof, self.samples(Direction::Forward), |object| self.unstable(object))
@@ -47,6 +52,11 @@ impl LawCheck<'_> {
             // The first step that would change an object sees the original object, so each step can be checked alone.
             if step.op.is_noop(old) || step.op.is_noop(new) || !step.op.acts_on_both(old, new) {
                 continue;
+            }
+            // A null isn't searched for.
+            let nullable = |shape: &Shape, path: &FieldPath| known(shape, path).is_some_and(|node| node.nullable);
+            if let Some(path) = step.op.paths().into_iter().find(|path| nullable(old, path) && nullable(new, path)) {
+                open = open.or_else(|| Some(format!("`{path}` may be null in both versions")));
             }
             for (path, wanted) in step.op.triggers() {
                 match search::shared(old, new, path, &wanted) {
@@ -81,7 +91,7 @@ impl LawCheck<'_> {
 
     /// Whether an object is valid in both versions, and both know the fields in it that a step acts on.
     pub(super) fn is_in_both(&self, object: &Value) -> bool {
-        let declared = |path: &FieldPath| known(&self.old.shape, path) && known(&self.new.shape, path);
+        let declared = |path: &FieldPath| known(&self.old.shape, path).is_some() && known(&self.new.shape, path).is_some();
         let unknown = |path: &FieldPath| !declared(path) && holds(object, path.steps());
         let paths = self.manifest.steps.iter().flat_map(|step| step.op.paths());
         !paths.flat_map(|path| [Some(path.clone()), path.parent()]).flatten().any(|path| unknown(&path))

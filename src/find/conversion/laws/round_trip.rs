@@ -8,6 +8,7 @@ use crate::find::conversion::lossless::{Obstacle, lossless};
 use crate::find::conversion::manifest::{Direction, Reverse};
 use crate::find::conversion::output_schema::output_schema;
 use crate::find::conversion::path_through_steps;
+use crate::find::conversion::preserve::indexes_of_shared_keys;
 use crate::find::conversion::shape_edit::check_kept;
 use crate::find::conversion::step::Op;
 use crate::model::{FieldPath, PathStep};
@@ -39,6 +40,10 @@ impl LawCheck<'_> {
             return Err(Obstacle::permanent("the reverse direction has its own steps".into()));
         }
         self.preserved_values_are_apart().map_err(Obstacle::permanent)?;
+        let steps = self.manifest.directed_steps(direction).unwrap_or_default();
+        if self.manifest.preserve.is_some() && !indexes_of_shared_keys(&steps).is_empty() {
+            return Err(Obstacle::permanent("two steps of one kind preserve values of the same field".into()));
+        }
         let (start, end) = self.endpoints(direction);
         let mut shape = start.shape.clone();
         let mut done: Vec<Op> = Vec::new();

@@ -106,6 +106,22 @@ fn fields_that_no_schema_declares_are_not_proved() {
     let map = "{m: {type: object, additionalProperties: {type: string}}}";
     is_not_proved(|laws| &laws.blind, map, map, "- drop: {path: spec.m.x}", "");
     is_not_proved(|laws| &laws.blind, text, text, "- mapValues: {path: spec.k, values: {a: a}, otherwise: error}", "");
+    // The types differ, but null is valid in both versions.
+    let (old, new) = ("{a: {type: string, nullable: true}}", "{a: {type: integer, nullable: true}, b: {type: string, nullable: true}}");
+    is_not_proved(|laws| &laws.blind, old, new, "- rename: {from: spec.a, to: spec.b}", "");
+}
+
+#[test]
+fn values_that_the_next_step_restores_are_not_proved_idempotent() {
+    let number = "{b: {type: integer, minimum: 0, maximum: 9}}";
+    let steps = "- scale: {from: spec.b, to: spec.n, multiply: 1000}\n- scale: {from: spec.b, to: spec.b, multiply: 2}";
+    is_not_proved(|laws| &laws.idempotent, number, number, steps, PRESERVE);
+}
+
+#[test]
+fn nulls_that_an_enum_refuses_are_not_proved_valid() {
+    let (old, new) = ("{a: {type: boolean, nullable: true}}", "{a: {type: string, nullable: true, enum: ['true', 'false']}}");
+    is_not_proved(|laws| &laws.valid, old, new, "- retype: {path: spec.a, was: boolean, becomes: string}", "");
 }
 
 mod made_up {

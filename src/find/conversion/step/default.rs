@@ -203,7 +203,7 @@ pub(super) fn always_present(shape: &Shape, path: &FieldPath) -> bool {
 /// Whether the step may fill in a value in objects valid in both versions, because the new one doesn't have the same default.
 pub(super) fn fills_on_both(path: &FieldPath, value: &Value, old: &Shape, new: &Shape) -> bool {
     let parent = path.parent().unwrap_or_default();
-    let both = known(old, &parent) && known(new, &parent);
+    let both = known(old, &parent).is_some() && known(new, &parent).is_some();
     let same = declared(new, path).is_some_and(|child| child.default.as_ref() == Some(value) && !child.nullable);
     both && !same && !always_present(old, path) && !always_present(new, path)
 }

@@ -248,7 +248,7 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
 
     /// Whether both versions declare a field that the step reads. The field has no meaning in a version that doesn't declare it.
     fn acts_on_both(&self, old: &Shape, new: &Shape) -> bool {
-        self.reads().iter().any(|path| known(old, path) && known(new, path))
+        self.reads().iter().any(|path| known(old, path).is_some() && known(new, path).is_some())
     }
 
     /// Whether the step converts the effect of a breaking change to a field.

@@ -87,8 +87,8 @@ impl StepKind for Set {
 
     fn acts_on_both(&self, old: &Shape, new: &Shape) -> bool {
         let parent = self.path.parent().unwrap_or_default();
-        let both = known(old, &parent) && known(new, &parent);
-        both && !(always_exists(new, &self.path) && !known(old, &self.path))
+        let both = known(old, &parent).is_some() && known(new, &parent).is_some();
+        both && !(always_exists(new, &self.path) && known(old, &self.path).is_none())
     }
 
     fn needs_parent(&self) -> bool {
