@@ -94,8 +94,8 @@ fn preserved_values_of_items_that_change_their_name_are_not_proved() {
 #[test]
 fn a_delimiter_that_can_begin_earlier_is_not_proved() {
     let (parts, whole) =
-        ("required: [x, y], {x: {type: string, pattern: '^[a-]$'}, y: {type: string}}", "required: [m], {m: {type: string}}");
-    let merge = "- merge: {from: {x: spec.x, y: spec.y}, template: '{x}--{y}', to: spec.m}";
+        ("required: [p, q], {p: {type: string, pattern: '^[a-]$'}, q: {type: string}}", "required: [m], {m: {type: string}}");
+    let merge = "- merge: {from: {p: spec.p, q: spec.q}, template: '{p}--{q}', to: spec.m}";
     is_not_proved(|laws| &laws.returns, parts, whole, merge, "");
 }
 
