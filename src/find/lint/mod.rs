@@ -70,7 +70,7 @@ fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>, budget: &Budget) -> Vec<Fact> {
     let Some(old) = old else { return facts(new, crd::create, budget) };
     let mut facts = facts(new, |new| crd::update(old, new), budget);
     if facts.iter().any(|fact| fact.is_refusal() && !fact.pre_existing) {
-        excuse_old_refusals(&mut facts, old, new);
+        excuse_old_refusals(&mut facts, old, new, budget);
     }
     if facts.iter().any(|fact| !fact.is_refusal()) {
         let same = old.node.same(new.node) && old.conversion.patched == new.conversion.patched;
@@ -85,8 +85,8 @@ fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>, budget: &Budget) -> Vec<Fact> {
 }
 
 /// Marks refusals that also apply to the old CRD, at the same place or where a renamed field was.
-fn excuse_old_refusals(facts: &mut [Fact], old: &Crd<'_>, new: &Crd<'_>) {
-    let before = if old.api == Api::V1 { crd::create(old).facts } else { self::facts(old, crd::create) };
+fn excuse_old_refusals(facts: &mut [Fact], old: &Crd<'_>, new: &Crd<'_>, budget: &Budget) {
+    let before = if old.api == Api::V1 { crd::create(old).facts } else { self::facts(old, crd::create, budget) };
     let known: HashSet<_> = before.iter().map(Fact::identity).collect();
     let gone: Vec<&Fact> = before.iter().filter(|other| is_gone(other, new)).collect();
     let mut pairs = MAX_PAIRS;
