@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn what_is_left_goes_to_those_that_need_more() {
-        let needs = [1_000, TOGETHER / 2, 10, TOGETHER / 4];
+        let needs = [1_000, TOGETHER / 3, 10, TOGETHER / 4];
         let enough = divide(&needs, |need, budget| budget.spend(*need));
         assert_eq!(enough, [true, true, true, true]);
         let hungry = divide(&[TOGETHER; 100], |need, budget| budget.spend(*need));

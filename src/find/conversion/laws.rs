@@ -93,6 +93,8 @@ pub struct LawCheck<'m> {
     forward: Option<Converter<'m>>,
     back: Option<Converter<'m>>,
     keys: Arc<ListKeys>,
+    /// The examples of the manifest that the old and the new version accept, with a name if they lack one.
+    examples: [Vec<Value>; 2],
 }
 
 /// The result of converting one object.
@@ -109,7 +111,15 @@ impl<'m> LawCheck<'m> {
         [old, new].into_iter().for_each(|endpoint| keys.add_schema(&endpoint.shape));
         let keys = Arc::new(keys);
         let converter = |direction| Converter::new(manifest, direction).ok().map(|converter| converter.with_keys(&keys));
-        LawCheck { manifest, old, new, forward: converter(Direction::Forward), back: converter(Direction::Back), keys }
+        // Requests are pruned before they are converted.
+        let accepted = |endpoint: &SchemaEndpoint, example: &Value| {
+            Some(endpoint.object(example.clone())).filter(|object| endpoint.accepts(object)).map(|object| endpoint.pruned(&object))
+        };
+        let examples = [
+            manifest.examples.iter().filter_map(|example| accepted(old, &example.old)).collect(),
+            manifest.examples.iter().filter_map(|example| accepted(new, &example.new)).collect(),
+        ];
+        LawCheck { manifest, old, new, forward: converter(Direction::Forward), back: converter(Direction::Back), keys, examples }
     }
 
     fn converter(&self, direction: Direction) -> Option<&Converter<'m>> {
@@ -141,9 +151,9 @@ impl<'m> LawCheck<'m> {
     /// Sample objects: the examples of the manifest, then objects generated from the schema.
     fn samples(&self, direction: Direction) -> impl Iterator<Item = &Value> {
         let (start, _) = self.endpoints(direction);
-        let side = move |example: &'m super::manifest::Example| if direction == Direction::Forward { &example.old } else { &example.new };
-        let examples = self.manifest.examples.iter().map(side).filter(|object| start.accepts(object));
-        examples.chain(start.samples())
+        let [old, new] = &self.examples;
+        let examples = if direction == Direction::Forward { old } else { new };
+        examples.iter().chain(start.samples())
     }
 
     /// Whether the values that a direction loses are preserved: the target schema must keep the place where they are stored.

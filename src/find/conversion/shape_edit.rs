@@ -1,5 +1,6 @@
 //! Edits of a schema: checks whether fields exist in its objects, and moves fields.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::model::schema::shape::{CountRange, Extra, ListType, Type};
@@ -7,6 +8,7 @@ use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, PathStep};
 use crate::server::key_fate::{KeyFate, Pruning};
 
+use super::output_schema::without_conditions;
 use super::rename_references::drop_references;
 
 /// The declared node at a path.
@@ -177,8 +179,17 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
                 parent.required.insert(next.as_ref().to_owned());
             }
             made = true;
-        } else if always {
+            continue;
+        }
+        let existed =
+            parent.required.contains(&**next) && parent.property(next).is_some_and(|child| child.default.is_none() && !child.nullable);
+        if always {
             parent.required.insert(next.as_ref().to_owned());
+        }
+        if let Some(child) = parent.properties.get_mut(&**next).filter(|_| !existed) {
+            // The step may create it, with nothing but the value.
+            let child = Arc::make_mut(child);
+            *child = Shape { required: BTreeSet::new(), nullable: child.nullable, ..without_conditions(child) };
         }
     }
     // A parent created for the value exists only together with it.

@@ -115,9 +115,9 @@ pub(super) fn noop_if(ends: &Ends, shape: &Shape, condition: impl FnOnce(Option<
     never_exists(shape, &ends.from) || (ends.in_place() && condition(declared(shape, &ends.from)))
 }
 
-/// The type of a value, if the schema allows only one.
+/// The type of a value, if the schema allows only one. The server accepts lists for strings with a format.
 pub(super) fn only_type(child: Option<&Shape>) -> Option<Type> {
-    child.filter(|child| !child.int_or_string).and_then(|child| child.ty)
+    child.filter(|child| !child.int_or_string && (child.ty != Some(Type::String) || child.format.is_none())).and_then(|child| child.ty)
 }
 
 /// Whether null is a possible value.
