@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use crate::find::conversion::address::Containers;
 use crate::find::conversion::catalogue::Conversions;
 use crate::find::conversion::convert::Converter;
 use crate::find::conversion::lossless::never_fails;
 use crate::find::conversion::manifest::{API_VERSION, Direction, KIND};
+use crate::find::conversion::output_schema::without_conditions;
 use crate::find::conversion::readability;
 use crate::find::conversion::schema_endpoint::SchemaEndpoint;
 use crate::model::fact::{Aspect, Effect, Fact, Word};
@@ -272,7 +274,7 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
                     // Different strings, such as `007` and `7`, become the same number.
                     self.loses |= was == "string" || was == "number";
                     let retype = format!("retype: {{path: {at}, was: {was}, becomes: {becomes}}}");
-                    if always_succeeds(&retype, &self.shapes.0) {
+                    if always_succeeds(&retype, &only(&self.shapes.0, fact.path.steps())) {
                         self.step("", retype);
                     } else {
                         let comment = format!("not every {was} is {}: an expression over `self` for each direction", with_article(becomes));
@@ -311,6 +313,22 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
         self.step(comment, format!("mapValues: {{path: {}, values: {{{}}}}}", quoted(&fact.path), gone.join(", ")));
         true
     }
+}
+
+/// The schema with nothing but what leads to a field.
+fn only(shape: &Shape, steps: &[PathStep]) -> Shape {
+    let Some((step, rest)) = steps.split_first() else { return shape.clone() };
+    let mut shape = without_conditions(shape);
+    match step {
+        PathStep::Key(name) => {
+            shape.properties.retain(|key, _| **key == **name);
+            shape.required.retain(|key| **key == **name);
+            shape.properties.values_mut().for_each(|child| *child = Arc::new(only(child, rest)));
+        }
+        PathStep::Items => shape.items = shape.items.map(|items| Arc::new(only(&items, rest))),
+        PathStep::Values => shape.extra = shape.extra.map(|values| Arc::new(only(&values, rest))),
+    }
+    shape
 }
 
 /// Whether a step succeeds on every object of a schema, as far as a proof or generated objects show.
