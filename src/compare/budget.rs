@@ -53,7 +53,7 @@ impl Budget {
         Budget { pool: Rc::new(pool), reserved: 0, given_up: Rc::default() }
     }
 
-    /// One of this many equal parts of what is left; the others stay reserved until it is dropped.
+    /// One of this many equal parts of what is left. Searches that use it leave the other parts alone.
     pub(crate) fn part(&self, parts: usize) -> Self {
         let reserved = match self.is_unlimited() {
             true => 0,
