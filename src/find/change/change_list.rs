@@ -3,7 +3,7 @@
 use crate::input::yaml::{Entry, Node};
 use crate::model::schema::{Keyword, Schema};
 
-use super::value_text::ordered;
+use super::value_text::{NodeKind, ordered};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change<'t> {
@@ -29,13 +29,13 @@ fn same(word: Keyword, old: Node<'_>, new: Node<'_>) -> bool {
         return true;
     }
     if super::accepted_values::COMPOSITIONS.contains(&word) {
-        return ordered(old) == ordered(new);
+        return ordered(old, NodeKind::Schema) == ordered(new, NodeKind::Schema);
     }
     if !SETS.contains(&word) || old.len() != new.len() {
         return false;
     }
     let sorted = |node: Node<'_>| {
-        let mut list: Vec<String> = node.items().map(ordered).collect();
+        let mut list: Vec<String> = node.items().map(|item| ordered(item, NodeKind::Data)).collect();
         list.sort();
         list
     };

@@ -9,7 +9,7 @@ use crate::model::fact::Aspect;
 use crate::model::schema::{Keyword, Schema, Shape};
 
 use super::json_types::JsonTypes;
-use super::value_text::canonical;
+use super::value_text::{NodeKind, canonical};
 
 /// The node itself, followed by the clauses.
 pub(super) struct Conditions<'t> {
@@ -38,7 +38,9 @@ impl<'t> Conditions<'t> {
     /// The values that every `enum` allows, by their canonical text.
     pub(super) fn values(&self) -> Option<BTreeSet<String>> {
         let enums = self.list.iter().filter_map(Schema::enum_values).filter(|values| values.len() > 0);
-        enums.map(|values| values.map(canonical).collect::<BTreeSet<_>>()).reduce(|a, b| a.intersection(&b).cloned().collect())
+        enums
+            .map(|values| values.map(|value| canonical(value, NodeKind::Data)).collect::<BTreeSet<_>>())
+            .reduce(|a, b| a.intersection(&b).cloned().collect())
     }
 
     /// A shape of these types with a single condition.

@@ -10,7 +10,7 @@ use crate::model::schema::{Keyword, Schema};
 
 use super::ChangeOptions;
 use super::json_types::JsonTypes;
-use super::value_text::canonical;
+use super::value_text::{NodeKind, canonical};
 
 /// How many pairs are scored for one parent; beyond it, nothing counts as a rename.
 const PAIRS: usize = 4096;
@@ -135,7 +135,7 @@ fn shape_similarity(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut
             (None, None) => {}
             (Some(a), Some(b)) => {
                 all += 1.0;
-                met += if a.same(b) || canonical(a) == canonical(b) { 1.0 } else { 0.4 };
+                met += if a.same(b) || canonical(a, NodeKind::Schema) == canonical(b, NodeKind::Schema) { 1.0 } else { 0.4 };
             }
             _ => all += 0.5,
         }

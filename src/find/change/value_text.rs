@@ -81,63 +81,85 @@ fn write(node: Node<'_>, text: &mut String) {
     }
 }
 
+/// What a node of a document is. Names of fields and keys of data are not keywords.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum NodeKind {
+    Schema,
+    /// The value of `properties`: schemas by the names of fields.
+    Properties,
+    Data,
+}
+
 /// One text for all spellings of the same schema: keys sorted, `enum` and `required` as sets, documentation left out.
-pub(super) fn canonical(node: Node<'_>) -> String {
+pub(super) fn canonical(node: Node<'_>, kind: NodeKind) -> String {
     let mut text = String::new();
-    write_canonical(node, false, &mut text);
+    write_canonical(node, kind, false, &mut text);
     text
 }
 
 /// One text for all orders of keys, and of `enum` and `required`.
-pub(super) fn ordered(node: Node<'_>) -> String {
+pub(super) fn ordered(node: Node<'_>, kind: NodeKind) -> String {
     let mut text = String::new();
-    write_canonical(node, true, &mut text);
+    write_canonical(node, kind, true, &mut text);
     text
 }
 
-fn write_canonical(node: Node<'_>, whole: bool, text: &mut String) {
-    let part = |node: Node<'_>| if whole { ordered(node) } else { canonical(node) };
+/// Unlike the texts for messages, these are compared, so nothing is shortened.
+fn write_canonical(node: Node<'_>, kind: NodeKind, whole: bool, text: &mut String) {
     match node.data() {
+        Data::Null => text.push_str("null"),
+        Data::Bool(flag) => text.push_str(if flag { "true" } else { "false" }),
+        Data::Int(int) => text.push_str(&int.to_string()),
+        Data::Float(float) => text.push_str(&float.to_string()),
         Data::Str(string) => text.push_str(&serde_json::Value::from(string).to_string()),
         Data::Seq => {
             text.push('[');
             for item in node.items() {
-                write_canonical(item, whole, text);
+                write_canonical(item, kind, whole, text);
                 text.push(',');
             }
             text.push(']');
         }
         Data::Map => {
-            let documentation = |name: &str| matches!(name, "description" | "title" | "example" | "externalDocs");
-            let kept = node.entries().filter(|entry| whole || !(entry.value.is_null() || documentation(entry.name())));
+            let documentation =
+                |name: &str| kind == NodeKind::Schema && matches!(name, "description" | "title" | "example" | "externalDocs");
+            let unset = |value: Node<'_>| kind == NodeKind::Schema && value.is_null();
+            let kept = node.entries().filter(|entry| whole || !(unset(entry.value) || documentation(entry.name())));
             let mut entries: Vec<_> = kept.collect();
             entries.sort_by_key(|entry| entry.name());
             text.push('{');
             for entry in entries {
                 text.push_str(&serde_json::Value::from(entry.name()).to_string());
                 text.push(':');
-                match entry.name() {
-                    "enum" | "required" => {
-                        let mut items: Vec<String> = entry.value.items().map(part).collect();
-                        items.sort();
-                        if !whole {
-                            items.dedup();
-                        }
-                        text.push_str(&items.join(","));
+                match (kind, entry.name()) {
+                    (NodeKind::Schema, "enum" | "required") if entry.value.is_seq() => write_set(entry.value, whole, text),
+                    (NodeKind::Schema, "properties") => write_canonical(entry.value, NodeKind::Properties, whole, text),
+                    (NodeKind::Schema, "enum" | "required" | "default" | "example") | (NodeKind::Data, _) => {
+                        write_canonical(entry.value, NodeKind::Data, whole, text);
                     }
-                    _ => write_canonical(entry.value, whole, text),
+                    (NodeKind::Schema | NodeKind::Properties, _) => write_canonical(entry.value, NodeKind::Schema, whole, text),
                 }
                 text.push(',');
             }
             text.push('}');
         }
-        _ => write(node, text),
     }
+}
+
+fn write_set(list: Node<'_>, whole: bool, text: &mut String) {
+    let item = |node: Node<'_>| if whole { ordered(node, NodeKind::Data) } else { canonical(node, NodeKind::Data) };
+    let mut items: Vec<String> = list.items().map(item).collect();
+    items.sort();
+    if !whole {
+        items.dedup();
+    }
+    text.push_str(&items.join(","));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::yaml::{YamlBudget, parse};
 
     #[test]
     fn long_texts_are_cut_and_kept_on_one_line() {
@@ -145,6 +167,44 @@ mod tests {
         assert_eq!(cut("abcdef", 3), "abc…");
         assert_eq!(names(&["a", "b"]), "a, b");
         assert_eq!(names(&["a"; 9]), "a, a, a, a, a, a and 3 more");
+    }
+
+    fn texts(yaml: &str) -> (String, String) {
+        let documents = parse(&yaml.into(), &YamlBudget::default());
+        let root = documents.first().and_then(|document| document.tree.as_ref().ok()).expect("a schema").root();
+        (ordered(root, NodeKind::Schema), canonical(root, NodeKind::Schema))
+    }
+
+    fn differ(old: &str, new: &str) {
+        let ((a, b), (c, d)) = (texts(old), texts(new));
+        assert!(a != c && b != d, "{a}\n{b}");
+    }
+
+    #[test]
+    fn texts_to_compare_are_complete() {
+        let list = |last: u32| format!("anyOf: [{}{{maximum: {last}}}]", "{minimum: 1, nullable: true}, ".repeat(40));
+        differ(&list(5), &list(6));
+        let text = |last: &str| format!("anyOf: [{{pattern: {}{last}}}]", "a".repeat(1_000));
+        differ(&text("b"), &text("c"));
+    }
+
+    #[test]
+    fn fields_and_keys_with_the_names_of_keywords_are_compared() {
+        for name in ["enum", "required", "description", "default", "properties"] {
+            differ(
+                &format!("anyOf: [{{properties: {{{name}: {{maxLength: 5}}}}}}]"),
+                &format!("anyOf: [{{properties: {{{name}: {{maxLength: 6}}}}}}]"),
+            );
+            differ(&format!("enum: [{{{name}: [a, b]}}]"), &format!("enum: [{{{name}: [b, a]}}]"));
+            differ(&format!("enum: [{{{name}: null}}]"), "enum: [{}]");
+        }
+    }
+
+    #[test]
+    fn order_and_documentation_are_left_out() {
+        let (old, new) = ("{enum: [a, b], description: x, type: string}", "{type: string, enum: [b, a, a], nullable: null}");
+        assert_eq!(texts(old).1, texts(new).1);
+        assert_eq!(texts("{required: [a, b], type: object}").0, texts("{type: object, required: [b, a]}").0);
     }
 
     #[test]

@@ -12,8 +12,8 @@ use crate::model::schema::{Additional, Keyword, Schema};
 use crate::model::{Bundle, Crd, Documents, FieldPath};
 use serde_json::Value;
 
-use crate::testing::documents;
 use crate::testing::recorded::{corpus, id, project, records, releases};
+use crate::testing::{HEAD, documents};
 
 /// The facts of the comparison alone, for the laws that it obeys.
 pub fn facts(old: &str, new: &str) -> Vec<Fact> {
@@ -268,6 +268,17 @@ fn changes_of_real_releases_are_found() {
         assert!(patch.iter().all(|fact| fact.aspect == Aspect::BundleVersion), "{patch:#?}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_change_at_the_end_of_a_long_composition_is_found() {
+    let crd = |last: u32| {
+        let clauses: String = (0..60).map(|number| format!("{{minimum: {}, maximum: {}}}, ", 10 * number, 10 * number + 5)).collect();
+        let schema = format!("{{type: object, properties: {{x: {{type: integer, anyOf: [{clauses}{{minimum: 990, maximum: {last}}}]}}}}}}");
+        format!("{HEAD}  versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {schema}}}}}]\n")
+    };
+    let found = facts(&crd(995), &crd(994));
+    assert_eq!(found.iter().map(|fact| rule(fact).id.as_str()).collect::<Vec<_>>(), ["composition-narrowed"], "{found:?}");
 }
 
 #[test]
