@@ -1,5 +1,6 @@
 //! The tableau: conditions are expanded until only atoms are left, with one branch for each alternative.
 
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -42,8 +43,22 @@ impl<'s> Choice<'s> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Branch<'s> {
     pub(crate) atoms: Vec<Atom<'s>>,
+    /// What each of them is about. Only conditions about the same can contradict each other.
+    topics: Vec<u64>,
     choices: Vec<Choice<'s>>,
     dead: bool,
+}
+
+/// How many topics are compared at a time, for the price of one condition.
+const TOPICS: usize = 64;
+
+/// A number for what a condition is about: its key, or else its sort.
+fn topic(part: &Part<'_>) -> u64 {
+    let hasher = foldhash::fast::FixedState::default();
+    match part {
+        Part::Required(key) | Part::Has(key) | Part::Property(key, _) => hasher.hash_one(&**key),
+        part => hasher.hash_one(std::mem::discriminant(part)),
+    }
 }
 
 /// Whether two atoms require different values of the same key.
@@ -184,6 +199,29 @@ impl<'s> Solver<'s> {
         }
     }
 
+    /// Whether a condition contradicts one that is already assumed.
+    fn contradicts(&mut self, branch: &Branch<'s>, topic: u64, atom: &Atom<'s>, kind: Kind) -> bool {
+        let mut work = 0;
+        let mut found = false;
+        for (topics, atoms) in branch.topics.chunks(TOPICS).zip(branch.atoms.chunks(TOPICS)) {
+            work += 1;
+            if !topics.contains(&topic) {
+                continue;
+            }
+            found = topics.iter().zip(atoms).any(|(about, known)| {
+                *about == topic && {
+                    work += 1;
+                    self.conflict(known, atom, kind)
+                }
+            });
+            if found {
+                break;
+            }
+        }
+        self.charge(work);
+        found
+    }
+
     fn is_excluded(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>], atom: &Atom<'s>, kind: Kind) -> bool {
         atoms.iter().any(|known| {
             if self.conflict(known, atom, kind) {
@@ -242,11 +280,12 @@ impl<'s> Solver<'s> {
             Part::Not(term) => Atom { view, holds: !holds, part: Part::Term(term) },
             part => Atom { view, holds, part },
         };
-        self.charge(branch.atoms.len());
-        if branch.atoms.iter().any(|known| self.conflict(known, &atom, kind)) {
+        let topic = topic(&atom.part);
+        if self.contradicts(branch, topic, &atom, kind) {
             branch.dead = true;
             return;
         }
+        branch.topics.push(topic);
         branch.atoms.push(atom.clone());
         let Atom { view, holds, part } = atom;
         let one = |holds: bool, part: Part<'s>| Atom { view, holds, part };
