@@ -9,7 +9,6 @@ use crate::find::conversion::catalogue::Conversions;
 use crate::find::conversion::convert::Converter;
 use crate::find::conversion::lossless::never_fails;
 use crate::find::conversion::manifest::{API_VERSION, Direction, KIND};
-use crate::find::conversion::output_schema::without_conditions;
 use crate::find::conversion::readability;
 use crate::find::conversion::schema_endpoint::SchemaEndpoint;
 use crate::model::fact::{Aspect, Effect, Fact, Word};
@@ -315,20 +314,32 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
     }
 }
 
-/// The schema with nothing but what leads to a field.
+/// The schema with nothing but what leads to a field. Nothing else is copied, because that would cost as much as the schema for each
+/// field.
 fn only(shape: &Shape, steps: &[PathStep]) -> Shape {
     let Some((step, rest)) = steps.split_first() else { return shape.clone() };
-    let mut shape = without_conditions(shape);
+    let mut way = Shape {
+        kubernetes: shape.kubernetes,
+        ty: shape.ty,
+        int_or_string: shape.int_or_string,
+        item_count: shape.item_count,
+        unique_items: shape.unique_items,
+        list_type: shape.list_type,
+        map_keys: shape.map_keys.clone(),
+        preserve_unknown: shape.preserve_unknown,
+        embedded: shape.embedded,
+        ..Shape::any(shape.at)
+    };
     match step {
         PathStep::Key(name) => {
-            shape.properties.retain(|key, _| **key == **name);
-            shape.required.retain(|key| **key == **name);
-            shape.properties.values_mut().for_each(|child| *child = Arc::new(only(child, rest)));
+            way.properties.extend(shape.property(name).map(|child| (name.to_string(), Arc::new(only(child, rest)))));
+            way.required.extend(shape.required.get(&**name).cloned());
+            way.extra = shape.extra.clone();
         }
-        PathStep::Items => shape.items = shape.items.map(|items| Arc::new(only(&items, rest))),
-        PathStep::Values => shape.extra = shape.extra.map(|values| Arc::new(only(&values, rest))),
+        PathStep::Items => way.items = shape.items.as_ref().map(|items| Arc::new(only(items, rest))),
+        PathStep::Values => way.extra = shape.extra.as_ref().map(|values| Arc::new(only(values, rest))),
     }
-    shape
+    way
 }
 
 /// Whether a step succeeds on every object of a schema, as far as a proof or generated objects show.
