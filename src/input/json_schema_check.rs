@@ -148,7 +148,7 @@ fn follow<'t>(root: Node<'t>, path: &Location) -> Node<'t> {
     for segment in path {
         let next = match segment {
             LocationSegment::Property(name) => node.entry(&name).map(|entry| entry.value),
-            LocationSegment::Index(index) => node.items().nth(index),
+            LocationSegment::Index(index) => node.item_at(index),
         };
         match next {
             Some(next) => node = next,

@@ -1,6 +1,7 @@
 //! Renders how a server treats objects, for people and as JSON.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -93,7 +94,8 @@ impl JudgedObject {
     pub(super) fn test_case(&self, command: &str, suite: &str) -> TestCase {
         let line =
             |remark: &ObjectRemark| format!("{}: {} ({}:{}:{})", remark.what, remark.message, remark.file, remark.line, remark.column);
-        let (failures, notes): (Vec<&ObjectRemark>, Vec<&ObjectRemark>) = self.remarks.iter().partition(|one| one.fails() && self.fails());
+        let fails = self.fails();
+        let (failures, notes): (Vec<&ObjectRemark>, Vec<&ObjectRemark>) = self.remarks.iter().partition(|one| fails && one.fails());
         TestCase {
             suite: suite.to_owned(),
             class: None,
@@ -125,10 +127,15 @@ pub fn judged_on(reports: &[(Minor, Vec<ObjectReport>)], documents: &Documents) 
     let mut on: Vec<Vec<Minors>> = merged.iter().map(|object| vec![Minors::only(newest); object.remarks.len()]).collect();
     for (minor, older) in answers {
         for ((object, minors), before) in merged.iter_mut().zip(&mut on).zip(older) {
+            let mut known = HashMap::new();
+            for (index, remark) in object.remarks.iter().enumerate() {
+                known.entry(said(remark)).or_insert(index);
+            }
             for remark in before.remarks {
-                match object.remarks.iter().position(|known| said(known) == said(&remark)) {
-                    Some(known) => minors.get_mut(known).into_iter().for_each(|on| *on = on.and(Minors::only(minor))),
-                    None => {
+                match known.entry(said(&remark)) {
+                    Entry::Occupied(known) => minors.get_mut(*known.get()).into_iter().for_each(|on| *on = on.and(Minors::only(minor))),
+                    Entry::Vacant(new) => {
+                        new.insert(object.remarks.len());
                         object.remarks.push(remark);
                         minors.push(Minors::only(minor));
                     }
@@ -285,12 +292,8 @@ pub fn render(
 pub(super) fn remarks(judged: &[JudgedObject], documents: &Documents, style: &Style, all: bool) -> String {
     let mut out = String::new();
     for object in judged {
-        let shown: Vec<&ObjectRemark> = object
-            .remarks
-            .iter()
-            .filter(|remark| all || (remark.shown_by_default() && (object.fails() || object.broken_by_upgrade.is_none())))
-            .collect();
-        for remark in shown {
+        let counts = object.broken_by_upgrade.is_none() || object.fails();
+        for remark in object.remarks.iter().filter(|remark| all || (counts && remark.shown_by_default())) {
             let file = remark.place.and_then(|place| documents.file(place.file));
             let excerpt = file
                 .zip(remark.place)
@@ -339,9 +342,9 @@ pub(super) const ABOUT: &[(&str, &str)] = &[
 ];
 
 pub(super) fn annotations(judged: &[JudgedObject]) -> Vec<Annotation> {
-    let remark = |object: &JudgedObject, remark: &ObjectRemark| Annotation {
+    let remark = |object: &JudgedObject, fails: bool, remark: &ObjectRemark| Annotation {
         rule: remark.what,
-        severity: if remark.fails() && object.fails() { Severity::Error } else { Severity::Info },
+        severity: if fails && remark.fails() { Severity::Error } else { Severity::Info },
         place: remark.place,
         message: format!("{} {}", object.object, remark.message),
     };
@@ -349,7 +352,10 @@ pub(super) fn annotations(judged: &[JudgedObject]) -> Vec<Annotation> {
     judged
         .iter()
         .filter(is_shown)
-        .flat_map(|object| object.remarks.iter().filter(|one| one.shown_by_default()).map(move |one| remark(object, one)))
+        .flat_map(|object| {
+            let fails = object.fails();
+            object.remarks.iter().filter(|one| one.shown_by_default()).map(move |one| remark(object, fails, one))
+        })
         .collect()
 }
 

@@ -56,7 +56,7 @@ impl Words<'_> {
         if let (Some(Err(error)), Some(node)) = (kubernetes(root), root.get("kubernetes")) {
             faults.push(Fault::new(error.to_string(), node.span()));
         }
-        if let Some(waiver) = root.get("waivers").and_then(|waivers| waivers.items().nth(MAX_WAIVERS)) {
+        if let Some(waiver) = root.get("waivers").and_then(|waivers| waivers.item_at(MAX_WAIVERS)) {
             let words = format!("more than {MAX_WAIVERS} waivers; accept so many findings by `crdwise baseline write`");
             faults.push(Fault::new(words, waiver.span()));
         }

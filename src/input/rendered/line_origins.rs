@@ -125,7 +125,7 @@ impl FieldMatcher<'_> {
         let name = |node: Node<'_>| node.get("name").and_then(Node::as_str).map(str::to_owned);
         for (index, item) in made.items().enumerate() {
             let same = |other: &Node<'_>| name(item).is_some() && name(*other) == name(item);
-            let Some(own) = source.items().find(same).or_else(|| source.items().nth(index).filter(|own| name(*own) == name(item))) else {
+            let Some(own) = source.items().find(same).or_else(|| source.item_at(index).filter(|own| name(*own) == name(item))) else {
                 continue;
             };
             self.line(item, own);

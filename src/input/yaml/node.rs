@@ -370,7 +370,15 @@ impl<'t> Node<'t> {
 
     #[inline]
     pub fn entry_at(self, index: usize) -> Option<Entry<'t>> {
-        self.entries().nth(index)
+        let tree = self.tree;
+        let &(key, value) = tree.arena.entries(tree.slot(self.id)).get(index)?;
+        Some(Entry { key: tree.node(key), value: tree.node(value) })
+    }
+
+    #[inline]
+    pub fn item_at(self, index: usize) -> Option<Node<'t>> {
+        let tree = self.tree;
+        tree.arena.items(tree.slot(self.id)).get(index).map(|&id| tree.node(id))
     }
 
     pub fn entry(self, name: &str) -> Option<Entry<'t>> {
@@ -392,7 +400,7 @@ impl<'t> Node<'t> {
         }
         let (slot, long) = (self.tree.slot(self.id), &self.tree.arena.long);
         let order = &long.get(long.binary_search_by_key(&slot.at, |list| list.first).ok()?)?.order;
-        let item = |at: &u32| self.items().nth(*at as usize);
+        let item = |at: &u32| self.item_at(*at as usize);
         let before = order.partition_point(|at| item(at).and_then(Node::as_str) < Some(text));
         order.get(before).and_then(item).filter(|item| item.as_str() == Some(text))
     }

@@ -91,7 +91,7 @@ fn refuse_metadata(collector: &mut FactCollector<'_>, fault: &MetadataFault, wan
 fn faulty_node<'t>(fault: &MetadataFault, metadata: Node<'t>) -> Node<'t> {
     let (field, _) = fault.path.locate(metadata);
     match &fault.entry {
-        Some(ObjectStep::Index(index)) => field.items().nth(*index).map_or(field, first_key),
+        Some(ObjectStep::Index(index)) => field.item_at(*index).map_or(field, first_key),
         Some(ObjectStep::Key(key) | ObjectStep::Entry(key)) => field.entry(key).map_or(field, |entry| entry.key),
         None if field.is_map() || field.is_seq() => fault.path.locate_key(metadata).unwrap_or(field),
         None => field,

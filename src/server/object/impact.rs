@@ -204,7 +204,7 @@ impl<'t> Managed<'t> {
                     set.entries().find(|entry| entry.name().strip_prefix("f:") == Some(name))
                 }
                 ObjectStep::Index(index) => {
-                    value = value.and_then(|value| value.items().nth(*index));
+                    value = value.and_then(|value| value.item_at(*index));
                     set.entries().find(|entry| value.is_some_and(|item| is_item(entry.name(), item)))
                 }
             };

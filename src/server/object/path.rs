@@ -86,7 +86,7 @@ impl ObjectPath {
         for (taken, step) in self.steps.iter().enumerate() {
             let next = match step {
                 ObjectStep::Key(name) | ObjectStep::Entry(name) => node.entry(name).map(|entry| entry.value),
-                ObjectStep::Index(index) => node.items().nth(*index),
+                ObjectStep::Index(index) => node.item_at(*index),
             };
             match next {
                 Some(next) => node = next,

@@ -1,7 +1,7 @@
 //! Writes values as YAML or JSON, with the keys in the order of the source.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
@@ -43,7 +43,8 @@ impl<'n> Order<'n> {
         }
         let names = self.names.get_or_init(|| NameOrder::new(self.source));
         let model = names.model(map);
-        let place = |name: &String| model.and_then(|names| names.iter().position(|other| other == name)).unwrap_or(usize::MAX);
+        let places: HashMap<&str, usize> = model.into_iter().flatten().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+        let place = |name: &String| places.get(name.as_str()).copied().unwrap_or(usize::MAX);
         let rank = |name: &String| names.ranks.get(name).copied().unwrap_or(usize::MAX);
         let known = entries.iter().all(|(name, _)| place(name) != usize::MAX);
         entries.sort_by_cached_key(|(name, _)| if known { place(name) } else { rank(name) });
@@ -93,8 +94,11 @@ impl NameOrder {
     /// The mapping of the source that has all these names and the fewest others.
     fn model(&self, map: &Map<String, Value>) -> Option<&Vec<String>> {
         let sorted: Vec<String> = map.keys().cloned().collect();
-        let all = |names: &&Vec<String>| map.keys().all(|name| names.contains(name));
-        self.mappings.get(&sorted).or_else(|| self.mappings.values().filter(all).min_by_key(|names| names.len()))
+        self.mappings.get(&sorted).or_else(|| {
+            let all = |known: &&Vec<String>| sorted.iter().all(|name| known.binary_search(name).is_ok());
+            let models = self.mappings.iter().filter(|(known, _)| known.len() >= sorted.len() && all(known));
+            models.map(|(_, names)| names).min_by_key(|names| names.len())
+        })
     }
 }
 
