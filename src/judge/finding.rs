@@ -138,7 +138,12 @@ impl Finding {
 
     /// The last segment of the path.
     pub fn name(&self) -> &str {
-        self.path.trim_end_matches("[]").trim_end_matches("{}").rsplit(['.', ']']).next().unwrap_or_default()
+        last_segment(&self.path)
+    }
+
+    /// The last segment of the new path, if the field has one.
+    pub fn new_name(&self) -> Option<&str> {
+        self.to.as_deref().map(last_segment)
     }
 
     /// Whether nobody needs to act on it: documentation, metadata, rewrites that accept the same objects.
@@ -166,4 +171,8 @@ impl Finding {
 /// before and after. The hash doesn't depend on lines and surrounding text.
 pub fn fingerprint(parts: &[&str]) -> String {
     format!("{:016x}", fnv1a(parts.iter().flat_map(|part| part.bytes().chain([0]))))
+}
+
+fn last_segment(path: &str) -> &str {
+    path.trim_end_matches("[]").trim_end_matches("{}").rsplit(['.', ']']).next().unwrap_or_default()
 }

@@ -457,7 +457,7 @@ fn cause(fact: &Fact) -> Cause<'static> {
 }
 
 /// Whether a fact only states which values are refused, so that without such a value it states nothing.
-fn is_condition(fact: &Fact) -> bool {
+pub(super) fn is_condition(fact: &Fact) -> bool {
     match fact.aspect {
         Aspect::Presence => fact.effect == Effect::Added && fact.is(Mark::Demanded) && !fact.is(Mark::Kept),
         // These matter even if no object shows it.

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use crate::input::yaml::{Entry, Node};
 use crate::model::PathStep;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Word};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::model::schema::shape::Type;
 use crate::model::schema::{Keyword, Schema, Shape, is_deprecated};
+use crate::server::key_fate::KeyFate;
 use crate::server::object::Compiled;
 
 use super::conditions::Conditions;
+use super::evidence::is_condition;
 use super::implicit;
 use super::rename::{self, RenameMatch};
 use super::undeclared_keys::{Undeclared, has_default};
@@ -163,10 +165,36 @@ impl ChangeWalk<'_> {
         let mut fact = deprecated(fact, &Schema::new(old.value));
         fact.to = Some(self.new_path.key(new.name()));
         self.push(fact);
+        let inside = self.drafts.len();
         self.property(pair, (*old, old.key), (*new, new.key), required);
         let (was, is) = (required.old.contains(old.name()), required.new.contains(new.name()));
         if was != is {
             self.required(pair, (old.name(), new.name()), is);
+        }
+        if self.scope.subject == Subject::Field && Undeclared::both(pair).0 == KeyFate::Pruned {
+            self.cover_conditions(inside);
+        }
+    }
+
+    /// No object has a value under the new name yet, so a condition there can't reject any. The rename, which is the fact before
+    /// these, names the keywords that changed with it.
+    fn cover_conditions(&mut self, inside: usize) {
+        let mut changed = BTreeSet::new();
+        for draft in self.drafts.split_off(inside) {
+            let affects = draft.fact.affects;
+            let requests = [Affected::Writers, Affected::Stored, Affected::Readers];
+            let only_requests = !affects.is_empty() && affects.iter().all(|affected| requests.contains(&affected));
+            match only_requests && is_condition(&draft.fact) {
+                true if draft.fact.aspect == Aspect::Presence => self.drafts.push(draft.harmless().into()),
+                true => {
+                    let keyword = draft.fact.words.get(&Word::Keyword).cloned();
+                    changed.insert(keyword.unwrap_or_else(|| draft.fact.aspect.name().replace('-', " ")));
+                }
+                false => self.drafts.push(draft),
+            }
+        }
+        if let Some(renamed) = inside.checked_sub(1).and_then(|index| self.drafts.get_mut(index)).filter(|_| !changed.is_empty()) {
+            renamed.fact.words.insert(Word::Differing, changed.into_iter().collect::<Vec<_>>().join(", "));
         }
     }
 

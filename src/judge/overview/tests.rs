@@ -47,6 +47,14 @@ fn one_required_field_is_one_group_with_its_consequences() {
 }
 
 #[test]
+fn the_same_rename_in_several_objects_names_both_names() {
+    let field = |name: &str| format!("{{type: object, properties: {{{name}: {{type: string, description: The text to be shown}}}}}}");
+    let fields = |name: &str| format!("properties: {{a: {}, b: {}}}", field(name), field(name));
+    let report = report(&crd(&["v1"], &fields("content")), &crd(&["v1"], &fields("contents")));
+    assert_eq!(said(&report), ["`content` was renamed to `contents` in 2 fields"]);
+}
+
+#[test]
 fn the_same_limit_in_several_fields_is_one_group() {
     let fields = |limit: &str| format!("properties: {{a: {{type: string{limit}}}, b: {{type: string{limit}}}, c: {{type: string}}}}");
     let report = report(&crd(&["v1"], &fields("")), &crd(&["v1"], &fields(", minLength: 1")));

@@ -42,9 +42,13 @@ impl Group<'_> {
         if let Some(rest) = what.strip_prefix(&format!("{quoted}: ")) {
             return rest.to_owned();
         }
-        let own = self.lead.name();
-        if !own.is_empty() && self.members.iter().all(|finding| finding.name() == own) {
-            return what.replacen(&quoted, &format!("`{own}`"), 1);
+        let (own, renamed) = (self.lead.name(), self.lead.new_name());
+        if !own.is_empty() && self.members.iter().all(|finding| (finding.name(), finding.new_name()) == (own, renamed)) {
+            let named = what.replacen(&quoted, &format!("`{own}`"), 1);
+            return match (&self.lead.to, renamed) {
+                (Some(to), Some(name)) => named.replacen(&format!("`{to}`"), &format!("`{name}`"), 1),
+                _ => named,
+            };
         }
         what.replacen(&quoted, &format!("{quoted} (and {})", plural(self.fields() - 1, "other field")), 1)
     }

@@ -117,6 +117,8 @@ impl Ruling<'_> {
                 let name = fact.path.name().filter(|_| matches!(fact.aspect, Aspect::Presence | Aspect::Required));
                 let mut parts = vec![rule.first_id()];
                 parts.extend(words.into_iter().chain([fact.key.as_deref().unwrap_or_default(), name.unwrap_or_default()]));
+                // What else changed with a name.
+                parts.extend([Word::Retyped, Word::Differing].iter().filter_map(|word| fact.words.get(word).map(String::as_str)));
                 // One rule may judge several keywords, and `unset → 1` says little without the keyword.
                 parts.extend((rule.matches.aspects.len() > 1).then(|| fact.aspect.name()));
                 fingerprint(&parts)

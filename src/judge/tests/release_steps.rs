@@ -170,6 +170,20 @@ fn a_renamed_field_of_another_type_is_one_change() {
 }
 
 #[test]
+fn conditions_on_a_new_name_are_part_of_the_rename() {
+    let told = "description: The text that the widget shows to everybody";
+    let old = spec(&format!("content: {{type: string, maxLength: 50, {told}}}"));
+    let new = spec(&format!("contentCache: {{type: string, maxLength: 30, format: byte, {told}}}"));
+    check(&[("v1", STORED, &old)], &[("v1", STORED, &new)], Class::SemanticBreaking, &["field-renamed@spec.content"]);
+    let found = facts(&crd(&[("v1", STORED, &old)]), &crd(&[("v1", STORED, &new)]));
+    assert_eq!(found[0].words.get(&Word::Differing).map(String::as_str), Some("format, maxLength"));
+    // What is below the old name may have been kept under the new one.
+    let kept = |root: &str| root.replace("spec: {", "spec: {PUF, ");
+    let rules = judged(&facts(&crd(&[("v1", STORED, &kept(&old))]), &crd(&[("v1", STORED, &kept(&new))]))).1;
+    assert!(rules.contains(&"bound-narrowed@spec.content".to_owned()), "{rules:?}");
+}
+
+#[test]
 fn a_required_field_that_only_gets_a_default_is_never_absent() {
     let root = |a: &str, more: &str| format!("{{type: object, properties: {{spec: {{type: object, properties: {{a: {a}}}{more}}}}}}}");
     let (old, new) = (root("{type: string}", ", required: [a]"), root("{type: string, default: z}", ""));

@@ -17,6 +17,8 @@ vocabulary! {
         Dearest = "dearest",
         Default = "default",
         Detail = "detail",
+        /// The keywords of a renamed field that changed with its name.
+        Differing = "differing",
         Exposed = "exposed",
         Factor = "factor",
         Fields = "fields",
