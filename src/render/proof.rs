@@ -15,6 +15,8 @@ pub(super) struct Proof {
     pub line: Option<String>,
     /// "was accepted and is now rejected: should be at least 1 chars long".
     pub outcome: String,
+    /// Whether an update to the object shows it, and not the object alone.
+    is_update: bool,
 }
 
 impl Proof {
@@ -35,21 +37,24 @@ impl Proof {
             _ => reason,
         };
         let reason = without_value(reason);
-        let verb = if previous.is_some() { "an update to it was accepted" } else { "was accepted" };
         let outcome = match new {
-            Outcome::Rejected | Outcome::Accepted => format!("{verb} and is now rejected: {reason}"),
+            Outcome::Rejected | Outcome::Accepted => format!("was accepted and is now rejected: {reason}"),
             Outcome::Pruned if reason.is_empty() => "was kept and is now dropped".to_owned(),
             Outcome::Pruned => format!("was kept and is now dropped: {reason}"),
-            Outcome::Changed => format!("{verb} and now has a different effect: {reason}"),
+            Outcome::Changed => format!("was accepted and now has a different effect: {reason}"),
         };
-        Some(Proof { line: line(object, path), outcome })
+        let is_update = previous.is_some() && *new != Outcome::Pruned;
+        Some(Proof { line: line(object, path), outcome, is_update })
     }
 
     /// The proof in one sentence.
     pub fn text(&self) -> String {
-        match &self.line {
-            Some(line) => format!("`{line}` {}", self.outcome),
-            None => format!("an object {}", self.outcome),
+        let outcome = &self.outcome;
+        match (&self.line, self.is_update) {
+            (Some(line), false) => format!("`{line}` {outcome}"),
+            (Some(line), true) => format!("an update to `{line}` {outcome}"),
+            (None, false) => format!("an object {outcome}"),
+            (None, true) => format!("an update {outcome}"),
         }
     }
 }

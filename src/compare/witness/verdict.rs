@@ -42,8 +42,9 @@ pub(super) fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: C
         return None;
     }
     let changed = differences(&old.stored, &new.stored, Value::eq).into_iter().find(|changed| concerns(&changed.path.general(), path))?;
-    let [is, was] = [changed.new, changed.old].map(|value| value.map_or("nothing".to_owned(), Value::to_string));
-    Some((Outcome::Changed, format!("{} is stored as {is}, and was stored as {was}", changed.path.dotted())))
+    let is = changed.new.map_or("nothing".to_owned(), Value::to_string);
+    let was = changed.old.map_or("was absent".to_owned(), |value| format!("was stored as {value}"));
+    Some((Outcome::Changed, format!("{} is stored as {is}, and {was}", changed.path.dotted())))
 }
 
 /// Whether a request is refused because of a change: by the rule alone, or by the keyword.
