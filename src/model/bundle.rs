@@ -87,7 +87,7 @@ pub struct BundleProblem {
 pub enum ProblemKind {
     #[error(transparent)]
     Yaml(yaml::ErrorKind),
-    #[error("the CRD `{0}` is in this bundle twice, and nothing tells the two apart")]
+    #[error("the CRD `{0}` is in this bundle twice, and nothing distinguishes the two copies")]
     TwiceInBundle(String),
     #[error("unknown CRD API version `{0}`")]
     UnknownApi(String),

@@ -114,11 +114,11 @@ fn hosting(root: &Path) -> (Hosting, &'static str) {
     } else if root.join(".github").is_dir() {
         (Hosting::GitHub, "it has a .github directory")
     } else if addresses.clone().any(|address| address.contains("gitlab")) {
-        (Hosting::GitLab, "from a remote of git")
+        (Hosting::GitLab, "from the address of a git remote")
     } else if addresses.any(|address| address.contains("github")) {
-        (Hosting::GitHub, "from a remote of git")
+        (Hosting::GitHub, "from the address of a git remote")
     } else {
-        (Hosting::Unknown, "git has no remote that says more")
+        (Hosting::Unknown, "no git remote names the host")
     }
 }
 
