@@ -109,7 +109,7 @@ fn remedies(report: &Report, groups: &[&Group<'_>]) -> Vec<Remedy> {
         return vec![Remedy { text: format!("{}:", parts.join("; ")), commands }, "accept it in crdwise.yaml:".into()];
     }
     if kinds.open > 0 {
-        parts.push("undo the change".to_owned());
+        parts.push(if kinds.changes > 0 { "undo the change" } else { "fix what is reported above" }.to_owned());
     } else if let Some(version) = version {
         parts.push(format!("declare version {version}"));
     }
@@ -126,6 +126,8 @@ struct Kinds {
     version_too_low: bool,
     /// All others.
     open: usize,
+    /// How many of `open` are changes; the rest are mistakes in the new CRDs.
+    changes: usize,
 }
 
 impl Kinds {
@@ -144,7 +146,10 @@ impl Kinds {
                 () if all(&|finding| finding.rule == VERSION_TOO_LOW) => kinds.version_too_low = true,
                 () if all(&|finding| finding.drafted || finding.rule == UNDEFINED && follows(finding)) => kinds.drafted += 1,
                 () if all(&|finding| finding.rule == UNDEFINED || follows(finding)) => {}
-                () => kinds.open += 1,
+                () => {
+                    kinds.open += 1;
+                    kinds.changes += usize::from(group.members.iter().any(|finding| finding.class.is_some()));
+                }
             }
         }
         kinds
