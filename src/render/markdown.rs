@@ -155,6 +155,10 @@ fn item(group: &Group<'_>, view: &View<'_>) -> String {
         for line in yaml.lines().take(PROOF_LINES) {
             let _ = writeln!(out, "  {}", cut(&visible(line)).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
         }
+        let left = yaml.lines().count().saturating_sub(PROOF_LINES);
+        if left > 0 {
+            let _ = writeln!(out, "  # … {}", plural(left, "more line"));
+        }
         out.push_str("  </pre>\n\n  </details>\n");
     }
     for consequence in &group.consequences {
