@@ -54,9 +54,9 @@ pub enum Command {
     /// Compare two bundles: what changed, who is affected, which version comes next
     #[command(
         override_usage = "crdwise review [OPTIONS] [OLD NEW]\n       crdwise review [OPTIONS] [NEW]... --against <REV|PATH>",
-        after_help = "INPUT is a file, a directory, an archive (.tar, .tgz, .zip), `-`, `REV:path` in the current git repository,\n\
+        after_help = "INPUT is a file, a directory, an archive (.tar, .tgz, .zip), `-`, `REV:path` in the current git repository, \
         or `kube:[CONTEXT]`: the CRDs of a cluster, through kubectl.\n\n\
-        Examples:\n  crdwise review v1.2.0:config/crd config/crd\n  crdwise review kube: config/crd                      what does applying this change here?\n  \
+        Examples:\n  crdwise review v1.2.0:config/crd config/crd\n  crdwise review kube: config/crd                      what does applying it change in the cluster?\n  \
         crdwise review config/crd --against origin/main --merge-base\n  \
         crdwise review config/crd --against-tag 'v*' --format github --format sarif=crdwise.sarif"
     )]

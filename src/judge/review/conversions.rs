@@ -190,7 +190,7 @@ fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draf
         let shown = match &fact.version {
             _ if !fact.path.is_root() => fact.path.to_string(),
             Some(version) => version.clone(),
-            None => "the CRD itself".to_owned(),
+            None => format!("objects of {name}"),
         };
         if seen.insert(shown.clone()) {
             names.push(shown);
