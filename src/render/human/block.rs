@@ -200,7 +200,11 @@ pub(super) fn places(out: &mut String, group: &Group<'_>, options: &Options, mos
         let of_lead = group.lead.after.as_ref().or(group.lead.before.as_ref());
         let same_file = spot.zip(of_lead).filter(|(spot, lead)| spot.file == lead.file);
         match (spot, same_file) {
-            (_, Some((spot, _))) => wrapped(out, "  also ", &format!("{text}(line {})", spot.line), options.style.width),
+            (_, Some((spot, _))) => {
+                // Nothing follows the message if the CRD, the version and the path are those of the first place.
+                let text = text.strip_suffix("· ").unwrap_or(&text);
+                wrapped(out, "  also ", &format!("{text}(line {})", spot.line), options.style.width);
+            }
             (Some(spot), None) => {
                 let place = format!("{}:{}:{}", visible(&spot.file), spot.line, spot.column);
                 with_place(out, "  also ", text.trim_end(), &place, options.style.width);

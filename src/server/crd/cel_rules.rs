@@ -301,9 +301,9 @@ fn factor(cost: u64, limit: u64) -> String {
     }
 }
 
-/// Formats suggested bounds: `maxItems: 64 at spec.rules, maxLength: 253 at spec.rules[].name`.
+/// Formats suggested bounds: `set maxItems: 64 at spec.rules, maxLength: 253 at spec.rules[].name`.
 fn proposal(bounds: &[SuggestedBound]) -> String {
     let shown: Vec<String> = bounds.iter().take(6).map(|bound| format!("{}: {} at {}", bound.keyword, bound.value, bound.path)).collect();
     let more = if bounds.len() > shown.len() { format!(" and {} more", bounds.len() - shown.len()) } else { String::new() };
-    format!("{}{more}", shown.join(", "))
+    format!("set {}{more}", shown.join(", "))
 }
