@@ -11,7 +11,8 @@ use crate::find::conversion::schema_endpoint::SchemaEndpoint;
 use crate::model::schema::Shape;
 use crate::testing::shape;
 
-const STEPS: [&str; 63] = [
+/// Steps of every kind, on fields of these schemas.
+pub const STEPS: [&str; 63] = [
     "rename: {from: spec.a, to: spec.b}",
     "rename: {from: spec.c, to: spec.d}",
     "rename: {from: spec.d.a, to: spec.d.b}",

@@ -20,6 +20,8 @@ pub use bytes::{archive, bundle, yaml};
 pub use comparison::comparison;
 pub use conversion::conversion;
 pub use expressions::cel;
+#[cfg(test)]
+pub use manifests::STEPS as MADE_UP_STEPS;
 pub use project_files::configuration;
 #[cfg(fuzzing)]
 pub use rendering::Rendered;

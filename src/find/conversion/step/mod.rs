@@ -313,6 +313,7 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::fuzz::MADE_UP_STEPS;
 
     #[test]
     fn the_schema_knows_every_kind() {
@@ -324,5 +325,19 @@ mod tests {
         described.sort_unstable();
         known.sort_unstable();
         assert_eq!(described, known);
+    }
+    #[test]
+    fn every_kind_is_tried_and_generated() {
+        let generated = include_str!("../../../../testdata/generate/every-step/conversions/gadget.yaml");
+        for (kind, _) in KINDS {
+            let tried = MADE_UP_STEPS.iter().any(|step| step.starts_with(&format!("{kind}: ")));
+            assert!(tried, "src/testing/fuzz/manifests.rs has no step of kind {kind}");
+            // Go can't be generated for these.
+            let written_by_hand = ["cel", "manual"].contains(kind);
+            assert!(
+                written_by_hand || generated.contains(&format!("- {kind}:")),
+                "testdata/generate/every-step has no step of kind {kind}"
+            );
+        }
     }
 }
