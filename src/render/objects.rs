@@ -299,7 +299,7 @@ pub(super) fn remarks(judged: &[JudgedObject], documents: &Documents, style: &St
                 .zip(remark.place)
                 .map(|(file, place)| Excerpt::new(&remark.file, &file.text, place.span.range(), remark.line, remark.column));
             let shown = Diagnostic {
-                message: visible(&format!("{}: {} {}", remark.what, object.object, remark.message)).into_owned(),
+                message: visible(&format!("{}: {}: {}", remark.what, object.object, remark.message)).into_owned(),
                 help: None,
                 severity: if remark.fails() { miette::Severity::Error } else { miette::Severity::Advice },
                 excerpts: Excerpts(excerpt.into_iter().collect()),
@@ -346,7 +346,7 @@ pub(super) fn annotations(judged: &[JudgedObject]) -> Vec<Annotation> {
         rule: remark.what,
         severity: if fails && remark.fails() { Severity::Error } else { Severity::Info },
         place: remark.place,
-        message: format!("{} {}", object.object, remark.message),
+        message: format!("{}: {}", object.object, remark.message),
     };
     let is_shown = |object: &&JudgedObject| object.broken_by_upgrade != Some(false);
     judged
