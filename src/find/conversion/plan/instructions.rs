@@ -88,6 +88,7 @@ fn condition(what: impl Into<String>, command: impl Into<Option<String>>) -> Ste
 impl Instructions {
     pub(super) fn new(action: Action, old: &Crd<'_>, new: &Crd<'_>, objects: &StoredObjects<'_, '_, '_>) -> Instructions {
         let names = Names::of(old, new);
+        let moved = names.old != names.new;
         match action {
             Action::Add => add(&names, objects),
             Action::Deprecate => Instructions {
@@ -108,7 +109,11 @@ impl Instructions {
             },
             Action::Migrate => migrate(&names, new, objects),
             Action::TrimStoredVersions => Instructions {
-                title: format!("Remove {} from status.storedVersions", names.old),
+                title: if moved {
+                    format!("Remove {} from status.storedVersions", names.old)
+                } else {
+                    format!("Remove all versions but {} from status.storedVersions", names.new)
+                },
                 commands: vec![format!(
                     "kubectl patch crd {} --subresource=status --type=merge -p '{{\"status\":{{\"storedVersions\":[\"{}\"]}}}}'",
                     names.crd, names.new
@@ -117,7 +122,11 @@ impl Instructions {
                     "the migration rewrote every object: this list alone doesn't prove it",
                     Some(migrated(&names, objects)),
                 )],
-                roll_back: format!("put {} back into the list", names.old),
+                roll_back: if moved {
+                    format!("put {} back into the list", names.old)
+                } else {
+                    "put the removed versions back into the list".to_owned()
+                },
                 irreversible: None,
                 ..Instructions::default()
             },
@@ -169,7 +178,7 @@ fn migrated(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> String {
     if objects.is_converted() {
         has_new_form(names, objects)
     } else {
-        format!("the output of the loop, or kubectl get storageversionmigration {} -o jsonpath='{{.status.conditions}}'", names.crd)
+        format!("the exit code of kubectl replace, or kubectl get storageversionmigration {} -o jsonpath='{{.status.conditions}}'", names.crd)
     }
 }
 
@@ -195,7 +204,7 @@ fn migrate(names: &Names, crd: &Crd<'_>, objects: &StoredObjects<'_, '_, '_>) ->
             names.new
         )
     } else {
-        format!("on servers with the StorageVersionMigrator (beta in 1.35, off by default), instead of the loop, apply:\n{migration}")
+        format!("on servers with the StorageVersionMigrator (beta in 1.35, off by default), apply:\n{migration}")
     };
     Instructions {
         title: format!("{} the stored objects of {}", if converts { "Convert" } else { "Rewrite" }, names.kind),

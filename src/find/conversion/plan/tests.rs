@@ -141,7 +141,7 @@ fn wrong_orders_are_refused_with_the_reason() {
             1,
             "and the objects can't be converted before: `spec.dimension` can't be read",
         ),
-        ("required before anybody sets it", vec![old(), owner], "", 1, "no manifest converts Widget from v1 to v1"),
+        ("required before anybody sets it", vec![old(), owner], "", 1, "no manifest converts Widget from the old form to the new one"),
         (
             "webhook removed first",
             vec![format!("{}{webhook}", both(SERVED, STORED)), both(SERVED, STORED)],
