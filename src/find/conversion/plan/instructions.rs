@@ -178,7 +178,10 @@ fn migrated(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> String {
     if objects.is_converted() {
         has_new_form(names, objects)
     } else {
-        format!("the exit code of kubectl replace, or kubectl get storageversionmigration {} -o jsonpath='{{.status.conditions}}'", names.crd)
+        format!(
+            "the exit code of kubectl replace, or kubectl get storageversionmigration {} -o jsonpath='{{.status.conditions}}'",
+            names.crd
+        )
     }
 }
 

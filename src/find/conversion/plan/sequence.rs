@@ -126,10 +126,7 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
         let names = (from.map_or("", |from| from.name), to.map_or("", |to| to.name));
         let Some(manifest) = self.manifest else {
             let way = if names.0 == names.1 { "the old form to the new one".to_owned() } else { format!("{} to {}", names.0, names.1) };
-            return Err(format!(
-                "no manifest converts {} from {way}: draft it with `crdwise conversions scaffold`",
-                self.first.kind()
-            ));
+            return Err(format!("no manifest converts {} from {way}: draft it with `crdwise conversions scaffold`", self.first.kind()));
         };
         let converter = Converter::new(manifest, Direction::Forward).map_err(|error| error.to_string())?;
         let mut forms = Vec::new();
