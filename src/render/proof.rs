@@ -23,7 +23,8 @@ impl Proof {
     pub fn of(finding: &Finding) -> Option<Self> {
         let witness = finding.witness.as_ref()?;
         let Witness { object, new, because, previous, .. } = witness;
-        let (path, reason) = because.split_once(": ").filter(|(path, _)| is_path(path)).unwrap_or(("", because));
+        let named = || because.split_once(": ").filter(|(path, _)| is_path(path));
+        let (path, reason) = without_place(because).or_else(named).unwrap_or(("", because));
         let dropped = because.strip_suffix(" is dropped");
         let stored = because.split_once(" is stored as ");
         let (path, reason) = match (dropped, stored) {
@@ -36,11 +37,14 @@ impl Proof {
             Some((_, rest)) if !path.is_empty() => rest,
             _ => reason,
         };
-        let reason = without_value(reason);
+        // The object can't show a field that it lacks.
+        let reason = if reason == "Required value" { because.as_str() } else { without_value(reason) };
         let outcome = match new {
             Outcome::Rejected | Outcome::Accepted => format!("was accepted and is now rejected: {reason}"),
             Outcome::Pruned if reason.is_empty() => "was kept and is now dropped".to_owned(),
-            Outcome::Pruned => format!("was kept and is now dropped: {reason}"),
+            // A conversion is to blame, not a server.
+            Outcome::Pruned => format!("changes when it is converted back and forth: {reason}"),
+            Outcome::Changed if stored.is_none() => format!("changes: {reason}"),
             Outcome::Changed => format!("was accepted and now has a different effect: {reason}"),
         };
         let is_update = previous.is_some() && *new != Outcome::Pruned;
@@ -57,6 +61,14 @@ impl Proof {
             (None, true) => format!("an update {outcome}"),
         }
     }
+}
+
+/// Finds the field in a message that the server gives no place: `"spec.a" must …` or `… in spec.a`.
+fn without_place(because: &str) -> Option<(&str, &str)> {
+    let said = because.strip_prefix("<nil>: Invalid value: \"\": ")?;
+    let quoted = said.strip_prefix('"').and_then(|rest| rest.split_once("\" "));
+    let (path, said) = quoted.or_else(|| said.rsplit_once(" in ").map(|(said, path)| (path, said)))?;
+    is_path(path).then_some((path, said))
 }
 
 /// Removes the value from the server's message, because the object is shown anyway.
@@ -118,7 +130,15 @@ mod tests {
         assert_eq!(said(object.clone(), Outcome::Rejected, because), expected);
         assert_eq!(said(object.clone(), Outcome::Pruned, "spec.size is dropped"), "`spec.size: 3` was kept and is now dropped");
         let required = said(object.clone(), Outcome::Rejected, "spec.list[0].kind: Required value");
-        assert_eq!(required, "`spec.list[0]: {\"name\":\"\"}` was accepted and is now rejected: Required value");
+        assert_eq!(required, "`spec.list[0]: {\"name\":\"\"}` was accepted and is now rejected: spec.list[0].kind: Required value");
+        let out_of_range = "<nil>: Invalid value: \"\": Checked value must be of type integer with format int32 in spec.size";
+        let expected = "`spec.size: 3` was accepted and is now rejected: Checked value must be of type integer with format int32";
+        assert_eq!(said(object.clone(), Outcome::Rejected, out_of_range), expected);
+        let several = "<nil>: Invalid value: \"\": \"spec.size\" must validate one and only one schema (oneOf). Found none valid";
+        let expected = "`spec.size: 3` was accepted and is now rejected: must validate one and only one schema (oneOf). Found none valid";
+        assert_eq!(said(object.clone(), Outcome::Rejected, several), expected);
+        let converted = said(object.clone(), Outcome::Pruned, "`spec.size` was 1 and is 0");
+        assert_eq!(converted, "an object changes when it is converted back and forth: `spec.size` was 1 and is 0");
         assert!(said(object, Outcome::Rejected, "it is too large").starts_with("an object was accepted"));
     }
 }
