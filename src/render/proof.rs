@@ -48,7 +48,10 @@ impl Proof {
             Outcome::Changed => format!("was accepted and now has a different effect: {reason}"),
         };
         let is_update = previous.is_some() && *new != Outcome::Pruned;
-        Some(Proof { line: line(object, path), outcome, is_update })
+        // One of two equal items shows nothing without the other.
+        let is_double = reason.starts_with("Duplicate value") && path.ends_with(']');
+        let shown = path.rsplit_once('[').filter(|_| is_double).map_or(path, |(list, _)| list);
+        Some(Proof { line: line(object, shown), outcome, is_update })
     }
 
     /// The proof in one sentence.
@@ -137,6 +140,9 @@ mod tests {
         let several = "<nil>: Invalid value: \"\": \"spec.size\" must validate one and only one schema (oneOf). Found none valid";
         let expected = "`spec.size: 3` was accepted and is now rejected: must validate one and only one schema (oneOf). Found none valid";
         assert_eq!(said(object.clone(), Outcome::Rejected, several), expected);
+        let twice = json!({"spec": {"list": ["a", "a"]}});
+        let expected = "`spec.list: [\"a\",\"a\"]` was accepted and is now rejected: Duplicate value: \"a\"";
+        assert_eq!(said(twice, Outcome::Rejected, "spec.list[1]: Duplicate value: \"a\""), expected);
         let converted = said(object.clone(), Outcome::Pruned, "`spec.size` was 1 and is 0");
         assert_eq!(converted, "an object changes when it is converted back and forth: `spec.size` was 1 and is 0");
         assert!(said(object, Outcome::Rejected, "it is too large").starts_with("an object was accepted"));
