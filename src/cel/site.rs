@@ -75,6 +75,15 @@ impl<'d> Around<'d> {
             Around::Seen(decl) => seen(decl).map_or(Around::Unseen, Around::Seen),
         }
     }
+
+    /// The same for `items` and `additionalProperties`. For both, the server takes the elements of the node's type, even if the type
+    /// has none, or has those of the other keyword.
+    fn element(&self) -> Around<'d> {
+        match self {
+            Around::Seen(decl) => decl.items().or_else(|| decl.values()).map_or(Around::Broken, Around::Seen),
+            _ => self.below(|_| None),
+        }
+    }
 }
 
 impl<'s> Walk<'_, 's> {
@@ -114,14 +123,14 @@ impl<'s> Walk<'_, 's> {
             self.around.pop();
         }
         if let Extra::Values(values) = &shape.extra {
-            self.child(values, own.below(Decl::values), PathStep::Values, self.container(shape));
+            self.child(values, own.element(), PathStep::Values, self.container(shape));
         }
         if let Some(items) = &shape.items {
             let before = self.uncorrelated.clone();
             if shape.list_type != ListType::Map && self.uncorrelated.is_none() {
                 self.uncorrelated = Some(self.path.clone());
             }
-            self.child(items, own.below(Decl::items), PathStep::Items, self.container(shape));
+            self.child(items, own.element(), PathStep::Items, self.container(shape));
             self.uncorrelated = before;
         }
     }

@@ -116,3 +116,18 @@ fn rules_need_a_type() {
     let root = ruled(json!({"type": "object"}), json!({"rule": "self.metadata.name.size() < 9 && self.kind != ''"}));
     assert!(members(&root).is_empty());
 }
+
+#[test]
+fn items_and_values_take_the_elements_of_the_type_around_them() {
+    let ruled_value = |rule: &str| ruled(json!({"type": "object", "properties": {"a": {"type": "string"}}}), json!({"rule": rule}));
+    let below = |mut schema: Value| {
+        schema["x-kubernetes-validations"] = json!([{"rule": "true"}]);
+        members(&under(schema))
+    };
+    let values = |rule: &str| json!({"type": "array", "items": {"type": "string"}, "additionalProperties": ruled_value(rule)});
+    assert_eq!(below(values("has(self.a)")), ["spec.f{} rule"]);
+    assert!(below(values("self == ''")).is_empty());
+    assert_eq!(below(json!({"type": "string", "additionalProperties": ruled_value("true")})), ["spec.f{} "]);
+    assert_eq!(below(json!({"type": "object", "items": ruled_value("true")})), ["spec.f[] "]);
+    assert!(members(&under(json!({"type": "string", "additionalProperties": ruled_value("has(self.a)")}))).is_empty());
+}
