@@ -22,10 +22,10 @@ pub fn read<'a>(json: &'a Json, decl: &'a Decl) -> Evaluated<'a> {
     match (&decl.kind, json) {
         (DeclKind::Json, json) => Ok(json::to_val(json)),
         (_, Json::Null) if decl.nullable => Ok(Val::Null),
-        (_, Json::Null) => wrong("a value, got null for schema with nullable=false"),
+        (_, Json::Null) => Err(EvalError::failed("invalid data, got null for schema with nullable=false")),
         (DeclKind::IntOrString, Json::String(text)) => Ok(Val::text(text)),
-        (DeclKind::Int | DeclKind::IntOrString, Json::Number(n)) => n.as_i64().map_or_else(|| wrong("int"), |i| Ok(Val::Int(i))),
-        (DeclKind::Double, Json::Number(n)) => n.as_f64().map_or_else(|| wrong("float"), |d| Ok(Val::Double(d))),
+        (DeclKind::Int | DeclKind::IntOrString, Json::Number(n)) if n.is_i64() => Ok(Val::Int(n.as_i64().unwrap_or_default())),
+        (DeclKind::Double, Json::Number(n)) => Ok(Val::Double(n.as_f64().unwrap_or(f64::NAN))),
         (DeclKind::Bool, Json::Bool(b)) => Ok(Val::Bool(*b)),
         (DeclKind::String, Json::String(text)) => Ok(Val::text(text)),
         // Rules use the URL alphabet and validation the standard one, so rules can't read a value with a special character of
@@ -43,7 +43,35 @@ pub fn read<'a>(json: &'a Json, decl: &'a Decl) -> Evaluated<'a> {
         (DeclKind::List { .. }, Json::Array(items)) => Ok(Val::List(ListValue::Json(items, decl))),
         (DeclKind::Map { .. } | DeclKind::Object(_), Json::Object(map)) => Ok(Val::Map(Map::Json(map, decl))),
         (DeclKind::Unknown, json) => Ok(Val::Unknown(json)),
-        (kind, _) => wrong(&format!("{kind:?}").to_lowercase()),
+        (kind, json) => wrong(&expected(kind, json)),
+    }
+}
+
+/// What the server says about a value of another type than its node.
+fn expected(kind: &DeclKind, json: &Json) -> String {
+    let scalar = |name: &str| format!("{name}, got {}", go_type(json));
+    match kind {
+        DeclKind::Bool => scalar("bool"),
+        DeclKind::Int => scalar("int"),
+        DeclKind::Double => scalar("float"),
+        DeclKind::String | DeclKind::Bytes | DeclKind::Duration | DeclKind::Date | DeclKind::DateTime => scalar("string"),
+        DeclKind::IntOrString => "XIntOrString value to be either a string or integer".to_owned(),
+        DeclKind::List { .. } => "an array for the provided schema with type=array".to_owned(),
+        DeclKind::Map { .. } | DeclKind::Object(_) => "a map for the provided schema with type=object".to_owned(),
+        DeclKind::Unknown | DeclKind::Json | DeclKind::Nothing => "a value with a type".to_owned(),
+    }
+}
+
+/// The Go type of decoded JSON, as `%T` prints it.
+fn go_type(json: &Json) -> &'static str {
+    match json {
+        Json::Null => "<nil>",
+        Json::Bool(_) => "bool",
+        Json::Number(number) if number.is_i64() => "int64",
+        Json::Number(_) => "float64",
+        Json::String(_) => "string",
+        Json::Array(_) => "[]interface {}",
+        Json::Object(_) => "map[string]interface {}",
     }
 }
 

@@ -56,13 +56,16 @@ pub fn call<'a>(
 }
 
 fn is_sorted<'a>(list: &ListValue<'a>) -> Evaluated<'a> {
-    let items = items(list)?;
-    for pair in items.windows(2) {
-        if let [a, b] = pair
-            && compare(a, b)? == Some(Ordering::Greater)
+    let mut before: Option<Val<'a>> = None;
+    for item in list.items() {
+        let item = item?;
+        if let Some(before) = &before
+            && compare(before, &item)? == Some(Ordering::Greater)
         {
+            // Items that can't be read don't matter after this.
             return Ok(Val::Bool(false));
         }
+        before = Some(item);
     }
     Ok(Val::Bool(true))
 }
@@ -108,7 +111,11 @@ fn equal_without_error<'a>(a: &Val<'a>, b: &Val<'a>, fuel: &mut Fuel) -> Result<
 fn index_of<'a>(machine: &mut Machine<'a>, list: &ListValue<'a>, item: &Val<'a>, last: bool) -> Evaluated<'a> {
     let mut found = -1;
     for (at, have) in (0..).zip(list.items()) {
-        if equal_without_error(&have?, item, &mut machine.fuel)? {
+        let have = match have {
+            Err(EvalError::Failed(_)) => continue,
+            have => have?,
+        };
+        if equal_without_error(&have, item, &mut machine.fuel)? {
             found = at;
             if !last {
                 break;

@@ -228,9 +228,9 @@ impl<'a> Machine<'a> {
             (_, Ok(b)) if b == decides => Ok(Val::Bool(decides)),
             (Ok(_), second) => second.map(Val::Bool),
             (Err(e), Ok(_)) => Err(e),
-            // Something unsupported might have decided the result, so it takes precedence over a failure.
-            (Err(EvalError::Failed(_)), Err(second)) => Err(second),
-            (Err(first), Err(_)) => Err(first),
+            // The first failure is reported. Something unsupported might have decided the result, so it takes precedence.
+            (Err(first), Err(EvalError::Failed(_))) => Err(first),
+            (Err(_), Err(second)) => Err(second),
         }
     }
 
@@ -461,9 +461,20 @@ fn index<'a>(a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
             let found = usize::try_from(at).ok().and_then(|at| list.get(at));
             found.unwrap_or_else(|| Err(EvalError::failed(format!("index out of bounds: {at}"))))
         }
-        (Val::Map(map), key) => map.find(key)?.ok_or_else(|| EvalError::failed("no such key")),
+        (Val::Map(map), key) => map.find(key)?.ok_or_else(|| no_such_key(key)),
         _ => Err(EvalError::no_such_overload()),
     }
+}
+
+fn no_such_key(key: &Val<'_>) -> EvalError {
+    let name = match key {
+        Val::Text(text) => text.to_string(),
+        Val::Bool(flag) => flag.to_string(),
+        Val::Int(number) => number.to_string(),
+        Val::Uint(number) => number.to_string(),
+        _ => return EvalError::failed("no such key"),
+    };
+    EvalError::failed(format!("no such key: {name}"))
 }
 
 fn optional_index<'a>(a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {

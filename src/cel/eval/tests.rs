@@ -379,3 +379,53 @@ fn agrees_with_another_evaluator() {
         assert_eq!(run(expression), Ok(true), "{expression}");
     }
 }
+
+#[test]
+fn the_first_of_two_failures_is_reported() {
+    for (rule, key) in [
+        ("self.absent1 == 1 || self.absent2 == 1", "absent1"),
+        ("self.absent1 == 1 && self.absent2 == 1", "absent1"),
+        ("!(self.absent2 == 1) || !(self.absent1 == 1)", "absent2"),
+        ("[2, 1].exists(x, {1: 'absent1'}[x] == self.absent2)", "2"),
+    ] {
+        let decl = decl(&json!({"type": "object", "properties": {"absent1": {"type": "integer"}, "absent2": {"type": "string"}}}));
+        let rule = rule.replace("self.absent2 == 1", "self.absent2 == 'a'");
+        let program = Program::compile(&rule, Purpose::Rule, &decl, false, Environment::default()).expect("compiles");
+        assert_eq!(program.holds(&json!({}), None), Err(EvalError::Failed(format!("no such key: {key}"))), "{rule}");
+    }
+}
+
+#[test]
+fn items_of_another_type_count_only_if_they_are_read() {
+    let decl = decl(&json!({"type": "object", "properties": {"l": {"type": "array", "items": {"type": "string"}}}}));
+    let run = |rule: &str| {
+        let program = Program::compile(rule, Purpose::Rule, &decl, false, Environment::default()).expect("compiles");
+        program.holds(&json!({"l": ["b", "a", 1]}), None)
+    };
+    assert_eq!(run("self.l.isSorted()"), Ok(false));
+    assert_eq!(run("self.l.indexOf('a') == 1 && self.l.lastIndexOf('c') == -1 && 'a' in self.l"), Ok(true));
+    let failed = EvalError::Failed("invalid data, expected string, got int64".to_owned());
+    assert_eq!(run("self.l.exists(x, x == 'c')"), Err(failed));
+}
+
+#[test]
+fn values_of_another_type_fail_with_the_words_of_the_server() {
+    let schema = schema();
+    let decl = decl(&schema);
+    for (field, value, words) in [
+        ("i", json!("a"), "expected int, got string"),
+        ("i", json!(1.5), "expected int, got float64"),
+        ("n", json!(true), "expected float, got bool"),
+        ("b", json!(1), "expected bool, got int64"),
+        ("s", json!([]), "expected string, got []interface {}"),
+        ("ts", json!({}), "expected string, got map[string]interface {}"),
+        ("ios", json!(1.5), "expected XIntOrString value to be either a string or integer"),
+        ("ls", json!(1), "expected an array for the provided schema with type=array"),
+        ("ms", json!("a"), "expected a map for the provided schema with type=object"),
+        ("o", json!("a"), "expected a map for the provided schema with type=object"),
+    ] {
+        let program = Program::compile(&format!("type(self.{field}) != bytes"), Purpose::Rule, &decl, false, Environment::default());
+        let held = program.expect("compiles").holds(&json!({field: value}), None);
+        assert_eq!(held, Err(EvalError::Failed(format!("invalid data, {words}"))), "{field}");
+    }
+}
