@@ -67,6 +67,8 @@ fn keywords<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position:
         let Some(entry) = schema.entry(word) else { continue };
         let reason = match word {
             K::Id | K::SchemaUri if entry.value.as_str() == Some("") => continue,
+            // Only the conversion to a structural schema fails.
+            K::SchemaUri if !walk.structural => continue,
             K::PatternProperties | K::Definitions if entry.value.is_empty() => continue,
             K::Items if !entry.value.is_seq() || entry.value.is_empty() => continue,
             K::Items => "items must be a schema object and not an array".to_owned(),
