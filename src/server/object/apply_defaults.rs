@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use crate::model::schema::shape::Extra;
-use crate::server::key_fate::PruneNode;
+use crate::server::key_fate::{PruneNode, Pruning};
 use crate::server::null_fate::{NullFate, NullPosition};
 
 use super::path::{ObjectPath, Trail};
+use super::prune;
 
 /// A schema node as seen by defaulting and by the dropping of nulls.
 pub(crate) trait DefaultNode: PruneNode {
@@ -53,8 +54,10 @@ impl Filled {
         self.left == 0
     }
 
-    /// Copies the default for this place, if there is room for it.
-    fn take(&mut self, default: &Value, trail: &Trail<'_>) -> Option<Value> {
+    /// Copies the default of a node for this place, if there is room for it. The server prunes defaults when it reads the CRD: those
+    /// below `additionalProperties` are accepted with unknown fields.
+    fn take<N: DefaultNode>(&mut self, node: &N, trail: &Trail<'_>) -> Option<Value> {
+        let default = node.default()?;
         self.left = self.left.saturating_sub(value_count(default));
         if self.is_cut() {
             return None;
@@ -62,7 +65,9 @@ impl Filled {
         if let Some(paths) = &mut self.paths {
             paths.push(trail.path());
         }
-        Some(default.clone())
+        let mut default = default.clone();
+        prune::prune(&mut default, &Pruning::of(node.clone()), trail, false, &mut |_, _| {});
+        Some(default)
     }
 }
 
@@ -86,7 +91,7 @@ pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trai
                 let trail = Trail::Key(trail, name);
                 let is_replaced = |value: &Value| value.is_null() && property.null_fate(NullPosition::Key) == NullFate::Defaulted;
                 let is_filled = map.get(name).is_none_or(is_replaced);
-                let default = property.default().filter(|_| is_filled).and_then(|default| filled.take(default, &trail));
+                let default = is_filled.then(|| filled.take(&property, &trail)).flatten();
                 let fresh = default.is_some();
                 if let Some(default) = default {
                     map.insert(name.to_string(), default);
@@ -121,7 +126,7 @@ fn below<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'_>, fresh: 
 /// A map value or list item is never absent, so only its null can be replaced.
 fn replace_null<N: DefaultNode>(value: &mut Value, node: &N, position: NullPosition, trail: &Trail<'_>, filled: &mut Filled) {
     let is_replaced = value.is_null() && node.null_fate(position) == NullFate::Defaulted;
-    let default = node.default().filter(|_| is_replaced).and_then(|default| filled.take(default, trail));
+    let default = is_replaced.then(|| filled.take(node, trail)).flatten();
     let fresh = default.is_some();
     if let Some(default) = default {
         *value = default;

@@ -97,6 +97,14 @@ fn defaults_need_their_parent() {
 }
 
 #[test]
+fn defaults_are_pruned_before_they_are_applied() {
+    let size =
+        "{type: object, maxProperties: 2, default: {a: x, unknown: y}, properties: {a: {type: string}, b: {type: string, default: q}}}";
+    let schema = format!("{{m: {{type: object, additionalProperties: {{type: object, properties: {{size: {size}}}}}}}}}");
+    assert_eq!(stored(&schema, json!({"m": {"k": {}}})), json!({"m": {"k": {"size": {"a": "x", "b": "q"}}}}));
+}
+
+#[test]
 fn a_default_inside_a_default_is_applied_and_reported_once() {
     let schema = "{a: {type: object, default: {}, properties: {b: {type: integer, default: 1}}}}";
     let outcome = request(schema, json!({}));
