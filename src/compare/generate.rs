@@ -146,7 +146,7 @@ fn own(shape: &Shape) -> Vec<Formula> {
     };
     if let Some(CountRange { min, max }) = counted {
         let high = max.filter(|max| *max <= MAX_SIZE);
-        for size in [Some(min), Some(min + 1), high].into_iter().flatten() {
+        for size in [Some(min), Some(min.saturating_add(1)), high].into_iter().flatten() {
             wanted.push(Formula::All(vec![Rc::new(Formula::MinSize(size)), Rc::new(Formula::MaxSize(size))]));
         }
     }

@@ -296,7 +296,7 @@ impl<'s> Sampler<'s> {
             Extra::Any => None,
             _ => return,
         };
-        let least = usize::try_from(shape.property_count.min).unwrap_or(0);
+        let least = usize::try_from(shape.property_count.min).unwrap_or(0).min(MAX_ITEMS as usize);
         let most = if shape.property_count.max == Some(0) { 0 } else { 3 };
         for _ in 0..self.below(most + 1).max(least) {
             let written = self.learnt.written;

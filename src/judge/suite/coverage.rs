@@ -187,7 +187,7 @@ fn collect(shape: &Shape, path: &FieldPath, found: &mut Vec<Constraint>) {
 
 /// The text of a keyword, if a value can violate it.
 fn written(shape: &Shape, keyword: Keyword) -> Option<String> {
-    let least = |least: u64| (least > 0).then(|| least.to_string());
+    let least = |least: u64| (least > 0 && least < u64::MAX).then(|| least.to_string());
     match keyword {
         Keyword::Enum => shape.enum_values.as_ref().filter(|values| !values.is_empty()).map(|_| String::new()),
         Keyword::Pattern => shape.pattern.as_ref().map(|pattern| pattern.to_string()),

@@ -9,7 +9,7 @@ use crate::model::{Bundle, Documents};
 use crate::testing::documents;
 use crate::testing::recorded::{committed, corpus, id, project, releases};
 
-use super::{ChangeOptions, Class, diff};
+use super::{ChangeOptions, Class, diff, facts, judged, with_root};
 
 /// Pairs of bundles from rule pages, goldens and recorded pairs; released bundles are too many for every run.
 fn pairs() -> Vec<(String, Documents, Documents)> {
@@ -63,4 +63,20 @@ fn a_break_is_proved_only_with_an_object() {
     }
     println!("{evident:?}");
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_negative_maximum_is_narrower_than_zero() {
+    for (ty, keyword) in [("string", "maxLength"), ("array", "maxItems"), ("object", "maxProperties")] {
+        let side = |max: i64| {
+            let items = if ty == "array" { ", items: {type: string}" } else { "" };
+            with_root(&format!("{{type: object, properties: {{f: {{type: {ty}, {keyword}: {max}{items}}}}}}}"))
+        };
+        let narrowed = facts(&side(0), &side(-1));
+        assert_eq!(judged(&narrowed).0, Class::SemanticBreaking, "{keyword}");
+        assert!(narrowed.iter().all(|fact| fact.evidence.certainty == Certainty::Proved), "{keyword}");
+        assert!(narrowed.iter().any(|fact| fact.evidence.witness.is_some()), "{keyword}");
+        assert_eq!(judged(&facts(&side(-1), &side(0))).0, Class::Additive, "{keyword}");
+        assert_eq!(judged(&facts(&side(-1), &side(-2))).0, Class::None, "{keyword}");
+    }
 }

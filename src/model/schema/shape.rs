@@ -66,6 +66,30 @@ pub struct CountRange {
     pub max: Option<u64>,
 }
 
+impl CountRange {
+    /// A negative maximum, such as `maxItems: -1`: the server accepts it in a CRD, but no value has so few items.
+    pub const NOTHING: CountRange = CountRange { min: u64::MAX, max: Some(0) };
+
+    fn new(min: Option<i64>, max: Option<i64>) -> Self {
+        if max.is_some_and(|max| max < 0) {
+            return CountRange::NOTHING;
+        }
+        CountRange { min: min.and_then(|n| u64::try_from(n).ok()).unwrap_or(0), max: max.and_then(|n| u64::try_from(n).ok()) }
+    }
+
+    /// With the minimum of another range.
+    #[must_use]
+    pub fn with_min(self, other: CountRange) -> Self {
+        if [self, other].contains(&CountRange::NOTHING) { self } else { CountRange { min: other.min, ..self } }
+    }
+
+    /// With the maximum of another range.
+    #[must_use]
+    pub fn with_max(self, other: CountRange) -> Self {
+        if [self, other].contains(&CountRange::NOTHING) { other } else { CountRange { max: other.max, ..self } }
+    }
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ListType {
     #[default]
@@ -240,10 +264,7 @@ impl Shape {
     /// The shape of this node alone: with `allOf`, `anyOf`, `oneOf` and `not`, but without properties, items and additional
     /// properties.
     pub fn local(schema: &Schema<'_>) -> Self {
-        let count = |min, max| CountRange {
-            min: schema.count(min).and_then(|n| u64::try_from(n).ok()).unwrap_or(0),
-            max: schema.count(max).map(|n| u64::try_from(n).unwrap_or(0)),
-        };
+        let count = |min, max| CountRange::new(schema.count(min), schema.count(max));
         let text = |word| schema.text(word).filter(|text| !text.is_empty()).map(Arc::from);
         let clauses = |word| schema.clauses(word).map(|clause| Shape::of(&clause)).collect();
         Shape {

@@ -19,7 +19,7 @@ use crate::go::regexp::Pattern;
 use crate::go::strfmt::Format;
 use crate::model::number::NumberDomain;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::Extra;
+use crate::model::schema::shape::{CountRange, Extra};
 use crate::server::key_fate::PruneNode;
 
 use super::enumeration;
@@ -31,7 +31,7 @@ use super::types::{JsonKind, ReadPurpose, Types, number_domain, string_format};
 
 pub(super) use findings::Findings;
 use findings::MAX_WORK;
-use scalar::{enumerated, numeric, string, too_many, typed};
+use scalar::{enumerated, numeric, string, too_many, too_many_for_nothing, typed};
 
 /// A schema node as validation sees it.
 pub(crate) trait CheckNode: PruneNode {
@@ -206,6 +206,21 @@ fn array<N: CheckNode>(
         }
     }
     let size = items.len() as u64;
+    if node.shape().item_count == CountRange::NOTHING {
+        out.saw(trail, FieldErrorKind::MaxItems, false);
+        out.fail(|| error(trail, FieldErrorKind::MaxItems, FieldErrorType::TooMany, None, &too_many_for_nothing(size)));
+    } else {
+        item_count(size, node, trail, out);
+    }
+    if node.shape().unique_items && enumeration::has_duplicates(items) {
+        out.fail(|| {
+            let detail = format!("{} in body shouldn't contain duplicates", name(trail));
+            error(trail, FieldErrorKind::UniqueItems, FieldErrorType::Invalid, Some(value), &detail)
+        });
+    }
+}
+
+fn item_count<N: CheckNode>(size: u64, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     if node.shape().item_count.min > 0 {
         out.saw(trail, FieldErrorKind::MinItems, size >= node.shape().item_count.min);
     }
@@ -222,32 +237,10 @@ fn array<N: CheckNode>(
     if let Some(max) = node.shape().item_count.max.filter(|&max| size > max) {
         out.fail(|| error(trail, FieldErrorKind::MaxItems, FieldErrorType::TooMany, None, &too_many(node, size, max)));
     }
-    if node.shape().unique_items && enumeration::has_duplicates(items) {
-        out.fail(|| {
-            let detail = format!("{} in body shouldn't contain duplicates", name(trail));
-            error(trail, FieldErrorKind::UniqueItems, FieldErrorType::Invalid, Some(value), &detail)
-        });
-    }
 }
 
 fn object<N: CheckNode>(map: &Map<String, Value>, node: &N, trail: &Trail<'_>, correlated: Option<Correlated<'_>>, out: &mut Findings) {
-    let size = map.len() as u64;
-    if node.shape().property_count.min > 0 {
-        out.saw(trail, FieldErrorKind::MinProperties, size >= node.shape().property_count.min);
-    }
-    if let Some(max) = node.shape().property_count.max {
-        out.saw(trail, FieldErrorKind::MaxProperties, size <= max);
-    }
-    if size < node.shape().property_count.min {
-        let min = node.shape().property_count.min;
-        out.fail(|| {
-            let detail = format!("{} in body should have at least {min} properties", name(trail));
-            error(trail, FieldErrorKind::MinProperties, FieldErrorType::Invalid, Some(&Value::from(size)), &detail)
-        });
-    }
-    if let Some(max) = node.shape().property_count.max.filter(|&max| size > max) {
-        out.fail(|| error(trail, FieldErrorKind::MaxProperties, FieldErrorType::TooMany, None, &too_many(node, size, max)));
-    }
+    property_count(map.len() as u64, node, trail, out);
     let child_correlated = |key: &str| {
         let hidden = trail.is_root() && matches!(key, "apiVersion" | "kind");
         correlated.filter(|_| !hidden).and_then(|correlated| correlated.key(key))
@@ -278,6 +271,29 @@ fn object<N: CheckNode>(map: &Map<String, Value>, node: &N, trail: &Trail<'_>, c
         if !map.contains_key(&**key) {
             out.fail(|| error(&Trail::Key(trail, key), FieldErrorKind::Required, FieldErrorType::Required, None, ""));
         }
+    }
+}
+
+fn property_count<N: CheckNode>(size: u64, node: &N, trail: &Trail<'_>, out: &mut Findings) {
+    if node.shape().property_count == CountRange::NOTHING {
+        out.saw(trail, FieldErrorKind::MaxProperties, false);
+        return out.fail(|| error(trail, FieldErrorKind::MaxProperties, FieldErrorType::TooMany, None, &too_many_for_nothing(size)));
+    }
+    if node.shape().property_count.min > 0 {
+        out.saw(trail, FieldErrorKind::MinProperties, size >= node.shape().property_count.min);
+    }
+    if let Some(max) = node.shape().property_count.max {
+        out.saw(trail, FieldErrorKind::MaxProperties, size <= max);
+    }
+    if size < node.shape().property_count.min {
+        let min = node.shape().property_count.min;
+        out.fail(|| {
+            let detail = format!("{} in body should have at least {min} properties", name(trail));
+            error(trail, FieldErrorKind::MinProperties, FieldErrorType::Invalid, Some(&Value::from(size)), &detail)
+        });
+    }
+    if let Some(max) = node.shape().property_count.max.filter(|&max| size > max) {
+        out.fail(|| error(trail, FieldErrorKind::MaxProperties, FieldErrorType::TooMany, None, &too_many(node, size, max)));
     }
 }
 

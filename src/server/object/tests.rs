@@ -97,6 +97,18 @@ fn defaults_need_their_parent() {
 }
 
 #[test]
+fn a_negative_maximum_accepts_nothing() {
+    let schema =
+        "{a: {type: array, maxItems: -1, items: {type: string}}, m: {type: object, maxProperties: -1}, s: {type: string, maxLength: -1}}";
+    let errors = |spec: Value| {
+        request(schema, spec).errors.iter().map(|error| format!("{}: {}", error.field, error.server_message())).collect::<Vec<_>>()
+    };
+    assert_eq!(errors(json!({"a": []})), ["spec.a: Too many: 0: has too many items"]);
+    assert_eq!(errors(json!({"m": {}})), ["spec.m: Too many: 0: has too many items"]);
+    assert_eq!(errors(json!({"s": ""})), ["spec.s: Too long: value is too long"]);
+}
+
+#[test]
 fn defaults_are_pruned_before_they_are_applied() {
     let size =
         "{type: object, maxProperties: 2, default: {a: x, unknown: y}, properties: {a: {type: string}, b: {type: string, default: q}}}";

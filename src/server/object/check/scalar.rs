@@ -4,6 +4,7 @@ use serde_json::{Number, Value};
 
 use crate::model::kubernetes::Feature;
 use crate::model::number::{self, Broken, is_json_integer};
+use crate::model::schema::shape::CountRange;
 use crate::server::object::error::{FieldError, FieldErrorKind, FieldErrorType, Naming};
 use crate::server::object::path::Trail;
 use crate::server::object::types::JsonKind;
@@ -58,6 +59,10 @@ pub(super) fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_
 /// Only the first of the three that fails is reported.
 pub(super) fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     if node.shape().length.max.is_some() || node.shape().length.min > 0 {
+        if node.shape().length == CountRange::NOTHING {
+            out.saw(trail, FieldErrorKind::MaxLength, false);
+            return out.fail(|| error(trail, FieldErrorKind::MaxLength, FieldErrorType::TooLong, None, "value is too long"));
+        }
         let length = text.chars().count() as u64;
         if let Some(max) = node.shape().length.max {
             out.saw(trail, FieldErrorKind::MaxLength, length <= max);
@@ -138,6 +143,11 @@ pub(super) fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, tr
 
 pub(super) fn too_many<N: CheckNode>(node: &N, size: u64, max: u64) -> String {
     format!("{size}: must have at most {max} {}", unit(node, max, "item"))
+}
+
+/// The server has no limit to show for a negative maximum.
+pub(super) fn too_many_for_nothing(size: u64) -> String {
+    format!("{size}: has too many items")
 }
 
 fn unit<N: CheckNode>(node: &N, count: u64, unit: &str) -> String {
