@@ -106,14 +106,14 @@ fn remedies(report: &Report, groups: &[&Group<'_>]) -> Vec<Remedy> {
         };
         parts.push(format!("undo the change, or draft, complete and prove a conversion{left}{version}"));
         let commands = conversion_commands(report.change.as_ref());
-        return vec![Remedy { text: format!("{}:", parts.join("; ")), commands }, "accept it in crdwise.yaml:".into()];
+        return vec![Remedy { text: format!("{}:", parts.join("; then ")), commands }, "accept it in crdwise.yaml:".into()];
     }
     if kinds.open > 0 {
         parts.push(if kinds.changes > 0 { "undo the change" } else { "fix what is reported above" }.to_owned());
     } else if let Some(version) = version {
         parts.push(format!("declare version {version}"));
     }
-    vec![format!("{}, or accept it in crdwise.yaml:", parts.join("; ")).as_str().into()]
+    vec![format!("{}, or accept it in crdwise.yaml:", parts.join("; then ")).as_str().into()]
 }
 
 /// How many of the failing groups can be resolved in which way.

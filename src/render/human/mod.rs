@@ -97,6 +97,8 @@ fn answer(out: &mut String, report: &Report, overview: &Overview<'_>, options: &
     let word = match report.verdict {
         Some(Class::SemanticBreaking) => "BREAKING",
         Some(Class::Additive) => "COMPATIBLE",
+        // Without one of the sides, nothing was compared.
+        Some(Class::None) if options.incomplete => "",
         Some(Class::None) => "NO API CHANGE",
         None if report.old.is_some() => "CONVERSIONS",
         None => "LINT",
@@ -107,12 +109,12 @@ fn answer(out: &mut String, report: &Report, overview: &Overview<'_>, options: &
         _ if report.fresh().any(|finding| finding.severity > Severity::Info) => Paint::Careful,
         _ => Paint::Good,
     };
-    let incomplete = if options.incomplete { "INCOMPLETE, " } else { "" };
+    let words: Vec<&str> = options.incomplete.then_some("INCOMPLETE").into_iter().chain(Some(word).filter(|word| !word.is_empty())).collect();
     let counts = match report.summary.text() {
         none if options.incomplete && none.starts_with("no findings") => "no findings in the inputs that could be read".to_owned(),
         counts => counts,
     };
-    wrapped(out, &format!("{}: ", style.paint(paint, &format!("{incomplete}{word}"))), &counts, style.width);
+    wrapped(out, &format!("{}: ", style.paint(paint, &words.join(", "))), &counts, style.width);
     let breaks: Vec<&Group<'_>> = overview.breaks().collect();
     if breaks.len() > 1 {
         for group in breaks.iter().take(NAMED) {
