@@ -109,12 +109,16 @@ fn answer(out: &mut String, report: &Report, overview: &Overview<'_>, options: &
         _ if report.fresh().any(|finding| finding.severity > Severity::Info) => Paint::Careful,
         _ => Paint::Good,
     };
-    let words: Vec<&str> = options.incomplete.then_some("INCOMPLETE").into_iter().chain(Some(word).filter(|word| !word.is_empty())).collect();
+    let word = match options.incomplete {
+        true if word.is_empty() => "INCOMPLETE".to_owned(),
+        true => format!("INCOMPLETE, {word}"),
+        false => word.to_owned(),
+    };
     let counts = match report.summary.text() {
         none if options.incomplete && none.starts_with("no findings") => "no findings in the inputs that could be read".to_owned(),
         counts => counts,
     };
-    wrapped(out, &format!("{}: ", style.paint(paint, &words.join(", "))), &counts, style.width);
+    wrapped(out, &format!("{}: ", style.paint(paint, &word)), &counts, style.width);
     let breaks: Vec<&Group<'_>> = overview.breaks().collect();
     if breaks.len() > 1 {
         for group in breaks.iter().take(NAMED) {
