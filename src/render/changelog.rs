@@ -76,6 +76,10 @@ const PATHS: usize = 10;
 fn migration(group: &Group<'_>) -> &'static str {
     use crate::judge::overview::Harm;
     match group.harm {
+        // Controllers write the status, and write it anew.
+        Harm::Data | Harm::Requests | Harm::Behaviour if group.members.iter().all(|finding| finding.in_status()) => {
+            "upgrade the controllers that write the status together with the CRD."
+        }
         _ if group.lead.kind == Kind::Rename => {
             "use the new name in manifests, and copy the values of existing objects before you upgrade."
         }
@@ -107,6 +111,8 @@ mod tests {
         let breaking = text.find("<code>spec.size</code> was removed").unwrap();
         assert!(breaking < text.find("<code>spec.color</code>").unwrap(), "{text}");
         assert!(text.contains("**Migration:** save the values"), "{text}");
+        let in_status = Finding { path: "status.phase".into(), ..sample::finding() };
+        assert!(sample::rendered(vec![in_status], render).contains("**Migration:** upgrade the controllers"));
         let converted = Finding { conversion: Some("widget-v1".into()), ..sample::finding() };
         assert!(sample::rendered(vec![converted], render).contains("converted by <code>widget-v1</code>"));
         assert_eq!(sample::rendered(vec![], render), "## API changes\n\nNo API changes.\n");
