@@ -17,6 +17,7 @@ use crate::cel::parse::read;
 use crate::compare::cel_condition::{Condition, size_of};
 use crate::model::schema::shape::{Extra, Type};
 use crate::model::schema::{Shape, is_meta};
+use crate::server::object::lets_lists_pass;
 
 use super::rule_form::{RuleForm, term};
 use constants::{constant, lift};
@@ -206,7 +207,8 @@ impl<'s> Cases<'s> {
                     return None;
                 }
                 let child = shape.property(&name).filter(|child| !child.nullable)?;
-                if !shape.required.contains(&name) {
+                // Reading a list where the type is string fails, as reading an absent field does.
+                if !shape.required.contains(&name) || lets_lists_pass(child) {
                     path.push(format!("{}.{}", select.operand.qualified_name()?, select.field));
                 }
                 Some((path, child))

@@ -16,6 +16,7 @@ use crate::compare::cel_condition::Condition;
 use crate::compare::limits::analysed;
 use crate::go::regexp::Pattern;
 use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
+use crate::server::object::lets_lists_pass;
 
 use super::formula::Formula;
 use super::truth::{Truth, at, constant};
@@ -109,6 +110,17 @@ impl<'s> Ty<'s> {
     }
 }
 
+/// When a field has a value, and when it has none. A format lets lists pass where the type is string, and asking for one fails.
+fn present(path: &[Rc<str>], shape: &Shape, name: &str) -> Option<Truth> {
+    let child = shape.property(name)?;
+    let has = Rc::new(Formula::Has(name.into()));
+    let seen = match lets_lists_pass(child) {
+        true => Formula::all([Rc::clone(&has), at(&[name.into()], Rc::new(Formula::Is(Kinds::of(&[Kind::String, Kind::Null]))))]),
+        false => Rc::clone(&has),
+    };
+    Some(Truth { holds: at(path, seen), fails: at(path, has.negated()) })
+}
+
 impl<'s> Subject<'s> {
     pub(super) fn new(shape: &'s Shape) -> Option<Self> {
         Some(Subject { name: "self", value_in: None, ty: Ty::of(shape)? })
@@ -123,10 +135,7 @@ impl<'s> Subject<'s> {
             Condition::Choice { condition, yes, no } => Some(Truth::choice(&self.truth(condition)?, self.truth(yes)?, self.truth(no)?)),
             Condition::Has(select) => {
                 let (path, Ty::Object(shape)) = self.path(&select.operand)? else { return None };
-                let name = unescape(&select.field)?;
-                shape.property(&name)?;
-                let has = Rc::new(Formula::Has(name.into()));
-                Some(Truth { holds: at(&path, Rc::clone(&has)), fails: at(&path, has.negated()) })
+                present(&path, shape, &unescape(&select.field)?)
             }
             Condition::Compared { left, operator, right } => self.compared(left, right, operator),
             Condition::Unequal(left, right) => self.compared(left, right, Operator::Equal).map(Truth::not),

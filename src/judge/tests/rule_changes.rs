@@ -56,6 +56,19 @@ fn equivalent_rules_are_no_change() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A format lets lists pass where the type is string. A rule that asks for such a field fails on one.
+#[test]
+fn a_list_under_a_format_is_not_seen_by_rules() {
+    let side = |format: &str, more: &str| {
+        with_root(&format!("{{type: object, properties: {{spec: {{type: object, properties: {{e: {{type: string{format}}}}}{more}}}}}}}"))
+    };
+    let (rule, required) = (r#", x-kubernetes-validations: [{rule: "has(self.e)"}]"#, ", required: [e]");
+    let class = |format: &str, old: &str, new: &str| judged(&facts(&side(format, old), &side(format, new))).0;
+    assert_eq!([class("", rule, required), class("", required, rule)], [Class::None; 2]);
+    assert_eq!(class(", format: email", rule, required), Class::Additive);
+    assert_eq!(class(", format: email", required, rule), Class::SemanticBreaking);
+}
+
 #[test]
 fn weaker_rules_break_nobody() {
     let mut wrong = Vec::new();

@@ -31,6 +31,7 @@ use serde_json::Value;
 use crate::model::FieldPath;
 use crate::model::kubernetes::Feature;
 use crate::model::schema::Shape;
+use crate::model::schema::shape::Type;
 use crate::server::key_fate::Pruning;
 
 pub(crate) use apply_defaults::{DefaultNode, value_count};
@@ -93,6 +94,11 @@ pub(crate) fn store<N: DefaultNode>(value: &Value, by: &Pruning<N>) -> (Value, b
 /// Whether the node's format is one that strings are checked for.
 pub(crate) fn checks_format(shape: &Shape) -> bool {
     types::string_format(shape, ReadPurpose::Request).is_some()
+}
+
+/// Whether lists pass where the type is string, because of the format. Rules fail on them.
+pub(crate) fn lets_lists_pass(shape: &Shape) -> bool {
+    shape.ty == Some(Type::String) && checks_format(shape)
 }
 
 /// Applies the defaults of a node to a value.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::translate::translate;
 use super::super::{Formula, Preference, Solver};
-use super::{ruled, shape};
+use super::{ruled, sat, shape};
 use crate::compare::Budget;
 
 fn formula(schema: &Value, rule: &str) -> Option<Rc<Formula>> {
@@ -98,4 +98,15 @@ fn rules_that_a_formula_cannot_express_are_not_translated() {
     // In CEL this is a duration.
     assert_eq!(formula(&json!({"type": "string", "format": "duration"}), "self != ''"), None);
     assert_eq!(formula(&object(), "self.a < self.o.x"), None, "two fields are compared");
+}
+
+#[test]
+fn a_list_under_a_format_is_neither_there_nor_absent() {
+    let schema = json!({"type": "object", "properties": {"e": {"type": "string", "format": "email"}}});
+    let required = json!({"type": "object", "required": ["e"], "properties": schema["properties"]});
+    for (rule, absent) in [("has(self.e)", false), ("!has(self.e)", true), ("self.?e.orValue('') == ''", true)] {
+        check(&schema, rule, &[(json!({"e": []}), false), (json!({}), absent)]);
+        sat(super::refused(&required, &ruled(schema.clone(), &[rule])));
+    }
+    assert_eq!(sat(super::refused(&required, &ruled(schema, &["has(self.e)"]))), json!({"e": []}));
 }

@@ -7,9 +7,9 @@ use crate::cel::comparison::Operator;
 use crate::cel::name::unescape;
 use crate::compare::cel_condition::{Condition, size_of};
 use crate::compare::solver::formula::Formula;
-use crate::compare::solver::truth::{Truth, at, constant};
+use crate::compare::solver::truth::{Truth, constant};
 
-use super::{Subject, Ty};
+use super::{Subject, Ty, present};
 
 /// How many cases one expression may be split into.
 pub(super) const MAX_CASES: usize = 64;
@@ -71,11 +71,10 @@ impl Subject<'_> {
         let Some(Literal::String(name)) = field.literal() else { return None };
         let (path, Ty::Object(shape)) = self.path(operand)? else { return None };
         let name = unescape(name)?;
-        shape.property(&name)?;
-        let has = Rc::new(Formula::Has(name.as_str().into()));
+        let present = present(&path, shape, &name)?;
         let select = Select { operand: Box::new(operand.clone()), field: crate::cel::name::escape(&name)?, test: false };
         let value = Expr { kind: Node::Select(select), ..expr.clone() };
-        Some((at(&path, Rc::clone(&has)), at(&path, has.negated()), value))
+        Some((present.holds, present.fails, value))
     }
 
     /// When a condition holds for none, one, two, … of the items in a list literal.
