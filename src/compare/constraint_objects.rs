@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{CountRange, Extra, Type};
+use crate::model::schema::shape::{CountRange, Type};
 use crate::model::{FieldPath, fact::Witness};
 use crate::server::object::{Check, FieldErrorKind};
 
@@ -135,15 +135,7 @@ impl<'s> CaseMaker<'s> {
 /// The recursion is limited by the depth of the shape.
 fn without_rules(shape: &mut Shape) {
     shape.rules.clear();
-    for property in shape.properties.values_mut() {
-        without_rules(Arc::make_mut(property));
-    }
-    if let Some(items) = &mut shape.items {
-        without_rules(Arc::make_mut(items));
-    }
-    if let Extra::Values(values) = &mut shape.extra {
-        without_rules(Arc::make_mut(values));
-    }
+    shape.children_mut().for_each(|child| without_rules(Arc::make_mut(child)));
 }
 
 /// Values that violate a check of the node.
@@ -164,7 +156,7 @@ fn breaking(node: &Shape, check: &Check) -> Vec<Value> {
         }
         FieldErrorKind::MinProperties => vec![Value::Object(serde_json::Map::new())],
         FieldErrorKind::MaxProperties => {
-            let value = if let Extra::Values(values) = &node.extra { plain(values) } else { Value::Null };
+            let value = node.values().map_or(Value::Null, plain);
             let object = |count| (0..count).map(|number| (format!("key{number}"), value.clone())).collect::<serde_json::Map<_, _>>();
             beyond(node.property_count).map(|count| Value::Object(object(count))).into_iter().collect()
         }

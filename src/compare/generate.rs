@@ -112,17 +112,8 @@ fn collect(shape: &Shape, path: &FieldPath, wishes: &mut Vec<Wish>) {
             wish(What::Null);
         }
     }
-    for (name, child) in &shape.properties {
-        let resource = path.is_root() && is_meta(name);
-        if !resource {
-            collect(child, &path.key(name), wishes);
-        }
-    }
-    if let Some(items) = &shape.items {
-        collect(items, &path.items(), wishes);
-    }
-    if let Extra::Values(values) = &shape.extra {
-        collect(values, &path.values(), wishes);
+    for (path, child) in shape.children_at(path).filter(|(at, _)| !path.is_root() || !at.head().is_some_and(is_meta)) {
+        collect(child, &path, wishes);
     }
 }
 

@@ -51,8 +51,7 @@ pub(crate) fn is_oversized_shape(shape: &Shape) -> bool {
     shape.enum_values.as_ref().is_some_and(|values| values.len() > MAX_LIST)
         || clauses().any(|list| list.len() > MAX_LIST)
         || clauses().flatten().any(is_oversized_shape)
-        || shape.properties.values().chain(&shape.not).chain(&shape.items).any(|child| is_oversized_shape(child))
-        || matches!(&shape.extra, Extra::Values(values) if is_oversized_shape(values))
+        || shape.children().chain(shape.not.as_deref()).any(is_oversized_shape)
 }
 
 /// The number of nodes from this one down, up to a limit.

@@ -119,17 +119,13 @@ impl<'s> Sampler<'s> {
         match step {
             PathStep::Items => Some(Value::Array(vec![self.toward(shape.items.as_deref()?, rest)?])),
             PathStep::Values => {
-                let Extra::Values(values) = &shape.extra else { return None };
+                let values = shape.values()?;
                 let mut map = self.required(shape, false, 0)?;
                 map.insert("key".to_owned(), self.toward(values, rest)?);
                 Some(Value::Object(map))
             }
             PathStep::Key(key) => {
-                let child = shape.property(key).or(match &shape.extra {
-                    Extra::Values(values) => Some(values),
-                    _ => None,
-                })?;
-                let below = self.toward(child, rest)?;
+                let below = self.toward(shape.value_of(key)?, rest)?;
                 // A node with rules may need more than its required fields.
                 let known = if shape.rules.is_empty() { None } else { self.valid(shape).into_iter().next() };
                 let mut map = match known {
@@ -373,10 +369,7 @@ impl<'s> Sampler<'s> {
         if let Some((step, rest)) = path.split_first() {
             return match (step, value) {
                 (PathStep::Items, Value::Array(items)) => self.change(items.first_mut()?, shape.items.as_deref()?, rest, depth),
-                (PathStep::Values, Value::Object(map)) => {
-                    let Extra::Values(values) = &shape.extra else { return None };
-                    self.change(map.get_mut("key")?, values, rest, depth)
-                }
+                (PathStep::Values, Value::Object(map)) => self.change(map.get_mut("key")?, shape.values()?, rest, depth),
                 (PathStep::Key(key), Value::Object(map)) => self.change(map.get_mut(&**key)?, shape.property(key)?, rest, depth),
                 _ => None,
             };

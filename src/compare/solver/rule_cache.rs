@@ -18,7 +18,7 @@ use crate::cel::normalise::normal;
 use crate::compare::budget::Budget;
 use crate::compare::cel_condition::field_of;
 use crate::compare::limits::analysed;
-use crate::model::schema::shape::{CelRule, Extra, Shape};
+use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
 use super::necessary::{necessary, sufficient};
@@ -66,11 +66,7 @@ fn collect(shape: &Shape, nodes: &mut HashSet<usize>) {
     if !shape.rules.is_empty() {
         nodes.insert(address(shape));
     }
-    let values = match &shape.extra {
-        Extra::Values(values) => Some(values),
-        _ => None,
-    };
-    shape.properties.values().chain(&shape.items).chain(values).for_each(|child| collect(child, nodes));
+    shape.children().for_each(|child| collect(child, nodes));
 }
 
 /// Translated and compiled rules, each computed once.

@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::compare::sampling::Sampler;
 use crate::model::fact::{Outcome, Witness};
 use crate::model::schema::Shape;
-use crate::model::schema::shape::Extra;
 use crate::model::{FieldPath, PathStep};
 use crate::server::object::{Compiled, Response, value_count};
 
@@ -228,11 +227,7 @@ fn rules_below<'s>(node: &'s Shape, rules: &mut Vec<&'s str>) {
         return;
     }
     rules.extend(node.rules.iter().map(|rule| rule.rule.as_str()));
-    let values = match &node.extra {
-        Extra::Values(values) => Some(values),
-        _ => None,
-    };
-    node.properties.values().chain(&node.items).chain(values).for_each(|child| rules_below(child, rules));
+    node.children().for_each(|child| rules_below(child, rules));
 }
 
 /// Whether a request was stored as sent, and every check could be made.

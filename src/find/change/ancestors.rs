@@ -9,20 +9,11 @@ use serde_json::Value;
 use crate::compare::{self, Comparison, Sample, order_roots};
 use crate::input::yaml::Entry;
 use crate::model::schema::shape::Extra;
-use crate::model::schema::{Additional, Keyword, Schema, Shape};
+use crate::model::schema::{Additional, ChildStep, Keyword, Schema, Shape};
 
 use super::accepted_values::COMPOSITIONS;
 use super::node_comparison::role;
 use super::walk::{NodePair, Position};
-use crate::compare::{bounded_shape, is_oversized};
-
-/// One step from a node down to a child.
-#[derive(Debug, Clone, Copy)]
-enum ChildStep<'t> {
-    Key(&'t str),
-    Items,
-    Values,
-}
 
 /// A keyword of an ancestor, or of the node itself, that depends on the node.
 pub(super) struct DependentKeyword<'t> {
@@ -125,12 +116,9 @@ fn child_step<'t>(pair: &NodePair<'_, 't>) -> Option<ChildStep<'t>> {
     let up = &pair.up?.new;
     let (child_step, child) = match pair.position {
         Position::Root => return None,
-        Position::Property { .. } => (ChildStep::Key(pair.name.1), up.property(pair.name.1).map(|(_, child)| child)),
-        Position::Item => (ChildStep::Items, up.items()),
-        Position::Value => match up.additional() {
-            Additional::Schema(values) => (ChildStep::Values, Some(values)),
-            _ => return None,
-        },
+        Position::Property { .. } => ChildStep::Key(pair.name.1),
+        Position::Item => ChildStep::Items,
+        Position::Value => ChildStep::Values,
     };
     child.filter(|child| child.node().id() == pair.new.node().id()).map(|_| child_step)
 }
@@ -182,9 +170,5 @@ fn constrains<'t>(clause: &Schema<'t>, steps: &[ChildStep<'t>]) -> bool {
 
 fn unruled(shape: &mut Shape) {
     shape.rules.clear();
-    shape.properties.values_mut().for_each(|child| unruled(Arc::make_mut(child)));
-    shape.items.iter_mut().for_each(|items| unruled(Arc::make_mut(items)));
-    if let Extra::Values(values) = &mut shape.extra {
-        unruled(Arc::make_mut(values));
-    }
+    shape.children_mut().for_each(|child| unruled(Arc::make_mut(child)));
 }

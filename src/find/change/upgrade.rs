@@ -19,7 +19,6 @@ use crate::find::review_context::{ReviewContext, Stability};
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Subject, Word};
 use crate::model::kubernetes::{Feature, Minor, Server};
-use crate::model::schema::shape::Extra;
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::model::{Api, Bundle, Crd, FieldPath, PathStep, Place, Version};
 use crate::server::crd;
@@ -125,14 +124,8 @@ impl UpgradeWalk<'_, '_> {
     fn node(&mut self, old: &Schema<'_>, new: &Schema<'_>, path: &FieldPath, root: bool) {
         self.formats(old, new, path);
         self.rules(old, new, path, root);
-        for ((entry, before), (_, after)) in old.properties().zip(new.properties()) {
-            self.node(&before, &after, &path.key(entry.name()), false);
-        }
-        if let (Some(before), Some(after)) = (old.items(), new.items()) {
-            self.node(&before, &after, &path.child(PathStep::Items), false);
-        }
-        if let (Extra::Values(before), Extra::Values(after)) = (old.extra(), new.extra()) {
-            self.node(&before, &after, &path.child(PathStep::Values), false);
+        for ((step, _, before), (_, _, after)) in old.children().zip(new.children()) {
+            self.node(&before, &after, &path.child(step.into()), false);
         }
     }
 

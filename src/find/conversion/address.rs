@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::model::hash::fnv1a;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{Extra, ListType};
+use crate::model::schema::shape::ListType;
 use crate::model::{FieldPath, PathStep};
 use crate::server::object::{ObjectPath, ObjectStep};
 
@@ -85,13 +85,7 @@ impl ListKeys {
                 known.push(shape.map_keys.clone());
             }
         }
-        shape.properties.iter().for_each(|(name, child)| self.below(child, &at.key(name)));
-        if let Some(items) = &shape.items {
-            self.below(items, &at.items());
-        }
-        if let Extra::Values(values) = &shape.extra {
-            self.below(values, &at.values());
-        }
+        shape.children_at(at).for_each(|(at, child)| self.below(child, &at));
     }
 
     /// Like [`ListKeys::add_schema`], but takes the keys from the labels of preserved values: `[port=80,protocol="TCP"]`.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value, json};
 
 use crate::compare;
-use crate::model::schema::shape::{Extra, ListType, Type};
+use crate::model::schema::shape::{ListType, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::server::object::{Compiled, Response};
 
@@ -172,11 +172,7 @@ fn numbers(value: &Value, shape: &Shape, at: &str, leaves: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
             for (key, child) in map {
-                let below = shape.property(key).or(match &shape.extra {
-                    Extra::Values(values) => Some(values),
-                    _ => None,
-                });
-                if let Some(below) = below {
+                if let Some(below) = shape.value_of(key) {
                     numbers(child, below, &format!("{at}/{}", escaped(key)), leaves);
                 }
             }
@@ -195,11 +191,7 @@ fn sort(value: &mut Value, shape: &Shape) {
     match value {
         Value::Object(map) => {
             for (key, child) in map.iter_mut() {
-                let below = shape.property(key).or(match &shape.extra {
-                    Extra::Values(values) => Some(values),
-                    _ => None,
-                });
-                if let Some(below) = below {
+                if let Some(below) = shape.value_of(key) {
                     sort(child, below);
                 }
             }

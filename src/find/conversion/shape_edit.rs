@@ -18,8 +18,8 @@ pub(crate) fn declared<'s>(shape: &'s Shape, path: &FieldPath) -> Option<&'s Sha
 
 /// The node at a path, which may go through keys of maps.
 pub(crate) fn known<'s>(shape: &'s Shape, path: &FieldPath) -> Option<&'s Shape> {
-    path.steps().iter().try_fold(shape, |node, step| match (step, &node.extra) {
-        (PathStep::Key(name), Extra::Values(values)) => Some(node.property(name).unwrap_or(values)),
+    path.steps().iter().try_fold(shape, |node, step| match step {
+        PathStep::Key(name) => node.value_of(name),
         _ => node.at(std::slice::from_ref(step)),
     })
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::model::fact::{Fact, Subject};
-use crate::model::schema::{Additional, Schema};
-use crate::model::{FieldPath, PathStep, core_type};
+use crate::model::schema::Schema;
+use crate::model::{FieldPath, core_type};
 
 use super::Side;
 
@@ -65,21 +65,10 @@ fn walk<'t>(nodes: &mut HashMap<FieldPath, Node<'t>>, path: &FieldPath) -> Node<
         }
     };
     while let Some(path) = missing.pop() {
-        let schema = node.schema.as_ref().and_then(|schema| step(schema, path.steps().last()?));
+        let schema = node.schema.as_ref().and_then(|schema| schema.below(path.steps().last()?));
         let within = node.within.or_else(|| schema.as_ref().and_then(core_type));
         node = Node { schema, within };
         nodes.insert(path, node.clone());
     }
     node
-}
-
-fn step<'t>(schema: &Schema<'t>, step: &PathStep) -> Option<Schema<'t>> {
-    match step {
-        PathStep::Key(name) => schema.property(name).map(|(_, schema)| schema),
-        PathStep::Items => schema.items(),
-        PathStep::Values => match schema.additional() {
-            Additional::Schema(schema) => Some(schema),
-            Additional::Absent | Additional::Flag(_) => None,
-        },
-    }
 }

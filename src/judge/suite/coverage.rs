@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::compare::{condition_keywords, errors_of};
-use crate::model::schema::shape::Extra;
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::model::{Bundle, Crd, FieldPath, Place, Version};
 use crate::server::object::{Check, Seen};
@@ -174,15 +173,7 @@ fn collect(shape: &Shape, path: &FieldPath, found: &mut Vec<Constraint>) {
     for (number, rule) in shape.rules.iter().enumerate().filter(|(_, rule)| !rule.rule.trim().is_empty()) {
         add(Check::Rule(number), rule.rule.trim().to_owned(), crate::cel::normalise::is_transition(&rule.rule));
     }
-    for (name, property) in &shape.properties {
-        collect(property, &path.key(name), found);
-    }
-    if let Some(items) = &shape.items {
-        collect(items, &path.items(), found);
-    }
-    if let Extra::Values(values) = &shape.extra {
-        collect(values, &path.values(), found);
-    }
+    shape.children_at(path).for_each(|(path, child)| collect(child, &path, found));
 }
 
 /// The text of a keyword, if a value can violate it.

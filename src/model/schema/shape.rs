@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::input::yaml::NodeId;
-use crate::model::PathStep;
 use crate::model::kubernetes::Server;
+use crate::model::{FieldPath, PathStep};
 
 use super::{Keyword, Schema};
 
@@ -26,16 +26,10 @@ pub enum Type {
 }
 
 impl Type {
+    pub const ALL: [Type; 6] = [Type::Object, Type::Array, Type::Integer, Type::Number, Type::String, Type::Boolean];
+
     pub fn parse(name: &str) -> Option<Type> {
-        match name {
-            "object" => Some(Type::Object),
-            "array" => Some(Type::Array),
-            "string" => Some(Type::String),
-            "integer" => Some(Type::Integer),
-            "number" => Some(Type::Number),
-            "boolean" => Some(Type::Boolean),
-            _ => None,
-        }
+        Type::ALL.into_iter().find(|ty| ty.name() == name)
     }
 
     pub fn name(self) -> &'static str {
@@ -122,6 +116,13 @@ impl<V> Extra<V> {
         }
     }
 
+    pub(crate) fn values(self) -> Option<V> {
+        match self {
+            Extra::Values(values) => Some(values),
+            _ => None,
+        }
+    }
+
     pub(crate) fn map<W>(self, turn: impl FnOnce(V) -> W) -> Extra<W> {
         match self {
             Extra::Closed => Extra::Closed,
@@ -190,11 +191,39 @@ impl Shape {
         steps.iter().try_fold(self, |shape, step| match step {
             PathStep::Key(name) => shape.property(name),
             PathStep::Items => shape.items.as_deref(),
-            PathStep::Values => match &shape.extra {
-                Extra::Values(values) => Some(&**values),
-                _ => None,
-            },
+            PathStep::Values => shape.values(),
         })
+    }
+
+    /// The schema of map values.
+    pub(crate) fn values(&self) -> Option<&Shape> {
+        self.extra.as_ref().values().map(|values| &**values)
+    }
+
+    /// The schema of a key's value: that of a declared property, or of all map values.
+    pub(crate) fn value_of(&self, key: &str) -> Option<&Shape> {
+        self.property(key).or_else(|| self.values())
+    }
+
+    /// The declared properties, items and map values.
+    pub(crate) fn children(&self) -> impl Iterator<Item = &Shape> {
+        let values = self.extra.as_ref().values();
+        self.properties.values().chain(&self.items).chain(values).map(|child| &**child)
+    }
+
+    pub(crate) fn children_mut(&mut self) -> impl Iterator<Item = &mut Arc<Shape>> {
+        let values = match &mut self.extra {
+            Extra::Values(values) => Some(values),
+            _ => None,
+        };
+        self.properties.values_mut().chain(&mut self.items).chain(values)
+    }
+
+    /// The children with their paths.
+    pub(crate) fn children_at(&self, path: &FieldPath) -> impl Iterator<Item = (FieldPath, &Shape)> {
+        let properties = self.properties.iter().map(|(name, child)| (path.key(name), &**child));
+        let items = self.items.as_deref().map(|items| (path.items(), items));
+        properties.chain(items).chain(self.values().map(|values| (path.values(), values)))
     }
 
     pub fn at_mut(&mut self, steps: &[PathStep]) -> Option<&mut Shape> {
@@ -211,11 +240,7 @@ impl Shape {
     /// The number of nodes from this one down.
     pub(crate) fn node_count(&self) -> usize {
         let clauses = [&self.all_of, &self.any_of, &self.one_of].into_iter().flatten().map(Shape::node_count).sum::<usize>();
-        let values = match &self.extra {
-            Extra::Values(values) => Some(values),
-            _ => None,
-        };
-        1 + clauses + self.properties.values().chain(&self.items).chain(values).map(|child| child.node_count()).sum::<usize>()
+        1 + clauses + self.children().map(Shape::node_count).sum::<usize>()
     }
 
     /// A shape that accepts everything and restricts nothing.

@@ -34,6 +34,24 @@ pub enum Additional<'t> {
     Schema(Schema<'t>),
 }
 
+/// The step from a node down to one of its children.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChildStep<'t> {
+    Key(&'t str),
+    Items,
+    Values,
+}
+
+impl From<ChildStep<'_>> for PathStep {
+    fn from(step: ChildStep<'_>) -> Self {
+        match step {
+            ChildStep::Key(name) => PathStep::Key(name.into()),
+            ChildStep::Items => PathStep::Items,
+            ChildStep::Values => PathStep::Values,
+        }
+    }
+}
+
 /// One entry of `x-kubernetes-validations`.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidationRule<'t> {
@@ -227,6 +245,17 @@ impl<'t> Schema<'t> {
     pub fn property(&self, name: &str) -> Option<(Entry<'t>, Schema<'t>)> {
         let entry = self.word(Keyword::Properties)?.entry(name)?;
         Some((entry, self.child(entry.value)))
+    }
+
+    /// The schemas of all values inside this one's, each with its key in the file: properties, then items, then map values.
+    pub fn children(&self) -> impl Iterator<Item = (ChildStep<'t>, Entry<'t>, Schema<'t>)> + 't {
+        let values = match self.additional() {
+            Additional::Schema(values) => Some(values),
+            Additional::Absent | Additional::Flag(_) => None,
+        };
+        let items = self.entry(Keyword::Items).zip(self.items()).map(|(entry, items)| (ChildStep::Items, entry, items));
+        let values = self.entry(Keyword::AdditionalProperties).zip(values).map(|(entry, values)| (ChildStep::Values, entry, values));
+        self.properties().map(|(entry, child)| (ChildStep::Key(entry.name()), entry, child)).chain(items).chain(values)
     }
 
     /// The schema of list items; a list of schemas (which the server forbids) counts as none.

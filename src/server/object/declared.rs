@@ -3,12 +3,17 @@
 
 use serde_json::Value;
 
-use crate::model::schema::shape::Extra;
 use crate::server::key_fate::PruneNode;
 
 use super::check::{CheckNode, Findings, validate};
 use super::path::Trail;
 use super::{embedded, lists};
+
+/// The node of a key's value: a declared property, or else that of all map values.
+pub(super) fn child<'t, N: PruneNode>(node: &N, name: &'t str, trail: &'t Trail<'t>) -> Option<(N, Trail<'t>)> {
+    let property = node.property(name).map(|property| (property, Trail::Key(trail, name)));
+    property.or_else(|| Some((node.extra().values()?, Trail::Entry(trail, name))))
+}
 
 /// Calls `visit` with each value below a declared node and its own node, parents first. `enter` decides which nodes to visit.
 pub(super) fn walk<N: PruneNode>(
@@ -24,12 +29,9 @@ pub(super) fn walk<N: PruneNode>(
     visit(value, node, trail);
     match value {
         Value::Object(map) => {
-            let extra = node.extra();
             for (name, value) in map {
-                match (node.property(name), &extra) {
-                    (Some(property), _) => walk(value, &property, &Trail::Key(trail, name), enter, visit),
-                    (None, Extra::Values(values)) => walk(value, values, &Trail::Entry(trail, name), enter, visit),
-                    _ => {}
+                if let Some((node, trail)) = child(node, name, trail) {
+                    walk(value, &node, &trail, enter, visit);
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value, json};
 
-use super::declared::walk;
+use super::declared::{child, walk};
 use super::error::{FieldError, FieldErrorKind, FieldErrorType};
 use super::metadata::{self, METADATA_PROPERTIES};
 use super::node::CompiledNode;
@@ -45,11 +45,7 @@ pub(super) fn read(value: &mut Value, node: &CompiledNode, trail: &Trail<'_>, dr
                         return error;
                     }
                 }
-                let error = match (node.properties.get(name.as_str()), &node.extra) {
-                    (Some(property), _) => read(value, property, &Trail::Key(trail, name), dropped),
-                    (None, Extra::Values(values)) => read(value, values, &Trail::Entry(trail, name), dropped),
-                    _ => None,
-                };
+                let error = child(&node, name, trail).and_then(|(node, trail)| read(value, node, &trail, dropped));
                 if error.is_some() {
                     return error;
                 }
@@ -80,13 +76,7 @@ pub(crate) fn without_empty_metadata(shape: &mut Shape) {
             }
         }
     }
-    let values = match &mut shape.extra {
-        Extra::Values(values) => Some(values),
-        _ => None,
-    };
-    for child in shape.properties.values_mut().chain(&mut shape.items).chain(values).filter(|child| has_embedded(child)) {
-        without_empty_metadata(Arc::make_mut(child));
-    }
+    shape.children_mut().filter(|child| has_embedded(child)).for_each(|child| without_empty_metadata(Arc::make_mut(child)));
 }
 
 /// Declares the standard metadata fields of embedded resources, which the server keeps even if the schema doesn't declare them.
@@ -101,13 +91,7 @@ pub(crate) fn with_standard_metadata(shape: &mut Shape) {
         let properties = STANDARD_METADATA.properties.iter();
         properties.for_each(|(name, standard)| declare(Arc::make_mut(metadata), name, standard));
     }
-    let values = match &mut shape.extra {
-        Extra::Values(values) => Some(values),
-        _ => None,
-    };
-    for child in shape.properties.values_mut().chain(&mut shape.items).chain(values).filter(|child| has_embedded(child)) {
-        with_standard_metadata(Arc::make_mut(child));
-    }
+    shape.children_mut().filter(|child| has_embedded(child)).for_each(|child| with_standard_metadata(Arc::make_mut(child)));
 }
 
 static STANDARD_METADATA: LazyLock<Shape> = LazyLock::new(|| {
@@ -139,11 +123,7 @@ fn declare(parent: &mut Shape, name: &str, standard: &Arc<Shape>) {
 
 /// Whether there is an embedded resource in a schema.
 pub(crate) fn has_embedded(shape: &Shape) -> bool {
-    let values = match &shape.extra {
-        Extra::Values(values) => Some(values),
-        _ => None,
-    };
-    shape.embedded || shape.properties.values().chain(&shape.items).chain(values).any(|child| has_embedded(child))
+    shape.embedded || shape.children().any(has_embedded)
 }
 
 /// Checks embedded resources.

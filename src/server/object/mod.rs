@@ -227,15 +227,11 @@ impl Compiled {
     /// What a client could have meant by an unknown field: the names declared next to it.
     pub(crate) fn declared_siblings(&self, path: &ObjectPath) -> Vec<&str> {
         let Some((_, parents)) = path.steps().split_last() else { return Vec::new() };
-        let parent = parents.iter().try_fold(&self.root, |node, step| match step {
-            ObjectStep::Key(name) | ObjectStep::Entry(name) => match (node.properties.get(name), &node.extra) {
-                (Some(property), _) => Some(property),
-                (None, crate::model::schema::shape::Extra::Values(values)) => Some(&**values),
-                _ => None,
-            },
-            ObjectStep::Index(_) => node.items.as_deref(),
+        let parent = parents.iter().try_fold(&*self.root.shape, |shape, step| match step {
+            ObjectStep::Key(name) | ObjectStep::Entry(name) => shape.value_of(name),
+            ObjectStep::Index(_) => shape.items.as_deref(),
         });
-        parent.into_iter().flat_map(|node| node.properties.iter().map(|(name, _)| name)).collect()
+        parent.into_iter().flat_map(|shape| shape.properties.keys()).map(String::as_str).collect()
     }
 
     /// Processes an object before validation; an error here means that it couldn't be decoded.

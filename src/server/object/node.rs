@@ -133,10 +133,7 @@ impl CompiledNode {
             embedded: self.shape.embedded,
             rules: !self.programs.is_empty(),
         };
-        let values = match &self.extra {
-            Extra::Values(values) => Some(&**values),
-            _ => None,
-        };
+        let values = self.extra.as_ref().values().map(|values| &**values);
         for child in self.properties.iter().map(|(_, node)| node).chain(self.items.as_deref()).chain(values) {
             below.join(child.below);
         }

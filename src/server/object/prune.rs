@@ -5,11 +5,11 @@
 use serde_json::Value;
 
 use crate::model::schema::is_meta;
-use crate::model::schema::shape::Extra;
 use crate::server::key_fate::{KeyFate, PruneNode, Pruning};
 use crate::server::null_fate::{NullFate, NullPosition};
 
 use super::apply_defaults::DefaultNode;
+use super::declared::child;
 use super::node::CompiledNode;
 use super::path::{ObjectPath, Trail};
 
@@ -60,12 +60,8 @@ pub(super) fn prune<N: PruneNode>(
 pub(super) fn nulls<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'_>, dropped: &mut impl FnMut(&Trail<'_>)) {
     match value {
         Value::Object(map) => map.retain(|name, value| {
-            let (child, trail) = match (node.property(name), node.extra()) {
-                (Some(property), _) => (property, Trail::Key(trail, name)),
-                (None, Extra::Values(values)) => (values, Trail::Entry(trail, name)),
-                // Nothing is declared below, so nulls there are allowed.
-                _ => return true,
-            };
+            // Where nothing is declared, nulls are allowed.
+            let Some((child, trail)) = child(node, name, trail) else { return true };
             if value.is_null() && child.null_fate(NullPosition::Key) == NullFate::Dropped {
                 dropped(&trail);
                 return false;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::model::kubernetes::Feature;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{Extra, ListType};
+use crate::model::schema::shape::ListType;
 
 use super::enumeration::same;
 use super::error::FieldError;
@@ -66,7 +66,7 @@ impl<'a> Correlated<'a> {
     /// Only a declared key that both have can be matched.
     pub fn key(self, name: &str) -> Option<Self> {
         let (old, new) = (self.old.as_object()?.get(name)?, self.new.as_object()?.get(name)?);
-        Some(Correlated { old, new, shape: value_shape(self.shape, name)?, ..self })
+        Some(Correlated { old, new, shape: self.shape.value_of(name)?, ..self })
     }
 
     /// The items of both lists.
@@ -98,15 +98,6 @@ impl<'a> Correlated<'a> {
             }
             (old, new) => same(old, new),
         }
-    }
-}
-
-/// The schema of a key's value: that of a declared property, or of all map values.
-pub(super) fn value_shape<'s>(shape: &'s Shape, name: &str) -> Option<&'s Shape> {
-    match (shape.property(name), &shape.extra) {
-        (Some(property), _) => Some(property),
-        (None, Extra::Values(values)) => Some(values),
-        _ => None,
     }
 }
 

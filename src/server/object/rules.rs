@@ -12,7 +12,7 @@ use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
 use super::error::{FieldError, FieldErrorKind, FieldErrorType};
 use super::node::CompiledNode;
 use super::path::{ObjectPath, ObjectStep, Trail};
-use super::ratchet::{Correlated, KeyedItems, Tolerance, Tolerated, value_shape};
+use super::ratchet::{Correlated, KeyedItems, Tolerance, Tolerated};
 use super::trace::{Check, Seen};
 
 /// How many steps all rules may take on one object. The server stops at a cost of ten million, which is of the same order.
@@ -128,7 +128,7 @@ fn extend(path: &mut ObjectPath, shape: &Shape, text: &str) {
         };
         let declared = shape.is_none_or(|shape| !shape.properties.is_empty());
         path.push(if declared { ObjectStep::Key(name.into()) } else { ObjectStep::Entry(name.into()) });
-        shape = shape.and_then(|shape| value_shape(shape, name));
+        shape = shape.and_then(|shape| shape.value_of(name));
         if name.is_empty() {
             return;
         }

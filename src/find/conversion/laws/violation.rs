@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::find::conversion::manifest::{Direction, Manifest};
 use crate::find::conversion::schema_endpoint::SchemaEndpoint;
-use crate::model::schema::shape::{Extra, Type};
+use crate::model::schema::shape::Type;
 use crate::model::schema::{Shape, is_meta};
 
 use super::{Attempt, Law, LawCheck, LawVerdict};
@@ -185,7 +185,7 @@ impl Random<'_> {
                 let mut names: Vec<String> = declared.chain(map.keys()).cloned().collect();
                 names.extend(["a", "b"].map(str::to_owned));
                 let name = names.swap_remove(self.below(names.len()));
-                let child = shape.and_then(|shape| below(shape, &name));
+                let child = shape.and_then(|shape| shape.value_of(&name));
                 match map.get_mut(&name) {
                     Some(_) if self.once_in(4) => {
                         map.remove(&name);
@@ -235,7 +235,7 @@ impl Random<'_> {
                         map.insert(name.clone(), self.fresh(Some(child), depth - 1));
                     }
                 }
-                if let Extra::Values(values) = &shape.extra {
+                if let Some(values) = shape.values() {
                     for _ in 0..self.below(3) {
                         let name = ["a", "b", "k"][self.below(3)];
                         map.insert(name.to_owned(), self.fresh(Some(values), depth - 1));
@@ -247,13 +247,6 @@ impl Random<'_> {
             _ => fitting[self.below(fitting.len())].clone(),
         }
     }
-}
-
-fn below<'s>(shape: &'s Shape, name: &str) -> Option<&'s Shape> {
-    shape.property(name).or(match &shape.extra {
-        Extra::Values(values) => Some(values),
-        _ => None,
-    })
 }
 
 fn fits(shape: &Shape, value: &Value) -> bool {

@@ -4,8 +4,8 @@
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
-use crate::model::schema::{Additional, Schema, is_meta};
-use crate::model::{Crd, FieldPath, PathStep, Version};
+use crate::model::schema::{Additional, ChildStep, Schema, is_meta};
+use crate::model::{Crd, FieldPath};
 
 /// How many objects a message names; the others are counted.
 const NAMED: usize = 3;
@@ -25,9 +25,6 @@ pub(super) fn check(collector: &mut FactCollector<'_>) {
         if closed.is_empty() {
             continue;
         }
-        let more = closed.len().saturating_sub(NAMED);
-        let named: Vec<String> = closed.iter().take(NAMED).map(|path| format!("`{path}`")).collect();
-        let list = if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") };
         let fact = collector.note((Subject::Version, Aspect::PreserveUnknown, Effect::Shallow), at);
         fact.version = Some(version.name.to_owned());
         fact.words.insert(Word::Count, closed.len().to_string());
@@ -35,34 +32,18 @@ pub(super) fn check(collector: &mut FactCollector<'_>) {
     }
 }
 
-/// The key of the version's schema.
-fn key<'t>(version: &Version<'t>) -> Node<'t> {
-    version.node.get("schema").and_then(|stanza| stanza.entry("openAPIV3Schema")).map_or(version.name_node, |entry| entry.key)
-}
-
 /// Collects objects that drop undeclared fields. `kept` is true under a list that preserves unknown fields.
 fn below(schema: &Schema<'_>, kept: bool, path: &mut FieldPath, closed: &mut Vec<FieldPath>) {
     let keeps = kept || schema.preserves_unknown();
-    let additional = schema.additional();
-    if schema.ty() == Some("object") && !keeps && matches!(additional, Additional::Absent) {
+    if schema.ty() == Some("object") && !keeps && matches!(schema.additional(), Additional::Absent) {
         closed.push(path.clone());
     }
-    for (entry, child) in schema.properties() {
-        if path.is_root() && is_meta(entry.name()) {
+    for (step, _, child) in schema.children() {
+        if path.is_root() && matches!(step, ChildStep::Key(name) if is_meta(name)) {
             continue;
         }
-        path.push(PathStep::Key(entry.name().into()));
-        below(&child, false, path, closed);
-        path.pop();
-    }
-    if let Some(items) = schema.items() {
-        path.push(PathStep::Items);
-        below(&items, keeps, path, closed);
-        path.pop();
-    }
-    if let Additional::Schema(values) = additional {
-        path.push(PathStep::Values);
-        below(&values, false, path, closed);
+        path.push(step.into());
+        below(&child, keeps && step == ChildStep::Items, path, closed);
         path.pop();
     }
 }

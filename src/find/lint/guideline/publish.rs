@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::find::review_context::ReviewContext;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
-use crate::model::schema::{Additional, Schema};
+use crate::model::schema::{ChildStep, Schema};
 use crate::model::{Bundle, Crd, FieldPath, PathStep, Place};
 
 fn place(crd: &Crd<'_>, node: Node<'_>) -> Place {
@@ -115,22 +115,15 @@ fn absent<'t>(crd: &Crd<'t>, other: &Crd<'_>, say: &mut dyn FnMut(&'t str, &Fiel
 }
 
 fn compare<'t>(ours: &Schema<'t>, theirs: &Schema<'_>, path: &mut FieldPath, say: &mut dyn FnMut(&FieldPath, Node<'t>)) {
-    for (entry, child) in ours.properties() {
-        path.push(PathStep::Key(entry.name().into()));
-        match theirs.property(entry.name()) {
-            Some((_, other)) => compare(&child, &other, path, say),
-            None => say(path, entry.key),
+    for (step, entry, child) in ours.children() {
+        let path_step = PathStep::from(step);
+        let other = theirs.below(&path_step);
+        path.push(path_step);
+        match (other, step) {
+            (Some(other), _) => compare(&child, &other, path, say),
+            (None, ChildStep::Key(_)) => say(path, entry.key),
+            (None, ChildStep::Items | ChildStep::Values) => {}
         }
-        path.pop();
-    }
-    if let (Some(ours), Some(theirs)) = (ours.items(), theirs.items()) {
-        path.push(PathStep::Items);
-        compare(&ours, &theirs, path, say);
-        path.pop();
-    }
-    if let (Additional::Schema(ours), Additional::Schema(theirs)) = (ours.additional(), theirs.additional()) {
-        path.push(PathStep::Values);
-        compare(&ours, &theirs, path, say);
         path.pop();
     }
 }

@@ -160,19 +160,13 @@ impl<'t> Fields<'_, '_, 't> {
                 fact.path = path.clone();
             }
         }
-        for (entry, child) in schema.properties() {
-            path.push(PathStep::Key(entry.name().into()));
-            self.walk(&child, Some((entry.key, schema.is_required(entry.name()))), path);
-            path.pop();
-        }
-        if let Some(items) = schema.items() {
-            path.push(PathStep::Items);
-            self.walk(&items, None, path);
-            path.pop();
-        }
-        if let Additional::Schema(values) = schema.additional() {
-            path.push(PathStep::Values);
-            self.walk(&values, None, path);
+        for (step, entry, child) in schema.children() {
+            let given = match step {
+                ChildStep::Key(name) => Some((entry.key, schema.is_required(name))),
+                ChildStep::Items | ChildStep::Values => None,
+            };
+            path.push(step.into());
+            self.walk(&child, given, path);
             path.pop();
         }
     }
@@ -212,8 +206,9 @@ pub(super) fn steps(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
             }
             Some(_) => continue,
         };
-        let Some((last, rest)) = skipped.split_last() else { continue };
-        let list = if rest.is_empty() { (*last).to_owned() } else { format!("{} and {last}", rest.join(", ")) };
+        if skipped.is_empty() {
+            continue;
+        }
         let survivor = collector.crd.spec.entry("versions").map_or(collector.crd.name_node, |entry| entry.key);
         let node = after.map_or(survivor, |after| after.name_node);
         let note = collector.note((Subject::Version, aspect, Effect::Early), node);
