@@ -95,6 +95,12 @@ pub struct Version<'t> {
 }
 
 impl<'t> Version<'t> {
+    /// The key of the schema, or the version's name without a schema.
+    pub fn schema_key(&self) -> Node<'t> {
+        let stanza = self.node.get("schema").or_else(|| self.node.get("validation"));
+        stanza.and_then(|stanza| stanza.entry("openAPIV3Schema")).map_or(self.name_node, |entry| entry.key)
+    }
+
     pub fn status_subresource(&self) -> Option<Node<'t>> {
         self.subresources.and_then(|node| node.get("status"))
     }

@@ -1,7 +1,7 @@
 //! Compares the documentation of a node, and keywords that no other fact has reported.
 
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Word};
-use crate::model::schema::Keyword;
+use crate::model::schema::{Keyword, deprecation_notice, is_deprecated};
 
 use super::change_list::Changes;
 use crate::model::schema::is_deprecated;
@@ -29,7 +29,7 @@ impl ChangeWalk<'_> {
         let (was, is) = (is_deprecated(old), is_deprecated(new));
         if was != is {
             let effect = if is { Effect::Added } else { Effect::Removed };
-            let notice = deprecation_notice(if is { new } else { old });
+            let notice = value_text::cut(deprecation_notice(if is { new } else { old }).trim(), 120);
             let fact = self.keyword_fact(pair, Aspect::Deprecation, effect, change.old, change.new);
             self.push(fact.word(Word::Notice, notice).affects(&[Affected::Behaviour]));
             return;
@@ -89,12 +89,4 @@ pub(super) fn presence(old: bool, new: bool) -> Effect {
         (true, false) => Effect::Removed,
         _ => Effect::Changed,
     }
-}
-
-/// The sentence that announces the deprecation.
-fn deprecation_notice(description: &str) -> String {
-    let at = description.to_ascii_lowercase().find("deprecated").unwrap_or(0);
-    // From the start of the line or sentence that contains the word.
-    let start = description.get(..at).and_then(|before| before.rfind(['.', '\n'])).map_or(0, |dot| dot + 1);
-    value_text::cut(description.get(start..).unwrap_or(description).trim(), 120)
 }

@@ -41,7 +41,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
             (Some(old), Some(new)) => {
                 let scales = (Scale::of(before), Scale::of(after));
                 let scope = self.scope(after, Subject::Field, None, &scales, budget);
-                let sides = ((old, schema_key(before)), (new, schema_key(after)));
+                let sides = ((old, before.schema_key()), (new, after.schema_key()));
                 let (served, start) = (before.served && after.served, self.facts.len());
                 let own = ((old.node(), sides.0.1), (new.node(), sides.1.1));
                 if let Some(known) =
@@ -82,8 +82,8 @@ impl<'a, 't> CrdComparison<'a, 't> {
                 let fact = self
                     .fact(Subject::Version, Aspect::Schema, effect)
                     .version(after.name)
-                    .before(self.old_place(schema_key(before)))
-                    .after(self.new_place(schema_key(after)))
+                    .before(self.old_place(before.schema_key()))
+                    .after(self.new_place(after.schema_key()))
                     .evidence(evidence);
                 self.facts.push(match effect {
                     Effect::Rewritten => fact.word(Word::Keyword, "schema"),
@@ -167,7 +167,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
         let (Some(old), Some(new)) = (&from.schema, &version.schema) else { return };
         let scales = (Scale::of(from), Scale::of(version));
         let walk = ChangeWalk::new(self.scope(version, subject, Some(before.name), &scales, budget));
-        let (old, new) = ((old, schema_key(from)), (new, schema_key(version)));
+        let (old, new) = ((old, from.schema_key()), (new, version.schema_key()));
         // Clients that are moved send the same objects to the new version.
         let mut facts = if stays { walk.run(old, new) } else { walk.shown(old, new, self.resource(version)) };
         facts.retain(|fact| fact.effect != Effect::Rewritten);
@@ -189,7 +189,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
         let (Some(old), Some(new)) = (&before.schema, &after.schema) else { return };
         let scales = (Scale::of(before), Scale::of(after));
         let walk = ChangeWalk::new(self.scope(after, Subject::NewVersion, Some(before.name), &scales, self.budget));
-        let facts = walk.run((old, schema_key(before)), (new, schema_key(after)));
+        let facts = walk.run((old, before.schema_key()), (new, after.schema_key()));
         self.facts.extend(facts);
     }
 
@@ -274,10 +274,4 @@ pub(super) fn successor<'a, 't>(new: &'a Crd<'t>, gone: &Version<'_>) -> Option<
 fn accepts_everything(root: &Schema<'_>) -> bool {
     let silent = [Keyword::Type, Keyword::PreserveUnknownFields, Keyword::Description];
     root.preserves_unknown() && root.words().all(|(word, _)| silent.contains(&word))
-}
-
-/// The key of a version's schema.
-fn schema_key<'t>(version: &Version<'t>) -> Node<'t> {
-    let stanza = version.node.get("schema").or_else(|| version.node.get("validation"));
-    stanza.and_then(|stanza| stanza.entry("openAPIV3Schema")).map_or(version.name_node, |entry| entry.key)
 }

@@ -29,6 +29,13 @@ pub(crate) fn is_deprecated(description: &str) -> bool {
         || lower.trim_end().ends_with("is deprecated")
 }
 
+/// The part of a description that starts with the sentence or line that announces the deprecation.
+pub(crate) fn deprecation_notice(description: &str) -> &str {
+    let at = description.to_ascii_lowercase().find("deprecated").unwrap_or(0);
+    let start = description.get(..at).and_then(|before| before.rfind(['.', '\n'])).map_or(0, |dot| dot + 1);
+    description.get(start..).unwrap_or(description)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

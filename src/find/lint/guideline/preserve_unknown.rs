@@ -14,7 +14,7 @@ pub(super) fn check(collector: &mut FactCollector<'_>) {
     let crd = collector.crd.clone();
     for version in &crd.versions {
         let Some(schema) = &version.schema else { continue };
-        let at = key(version);
+        let at = version.schema_key();
         if !schema.preserves_unknown() {
             let fact = collector.note((Subject::Version, Aspect::PreserveUnknown, Effect::Missing), at);
             fact.version = Some(version.name.to_owned());

@@ -4,9 +4,8 @@ use crate::find::review_context::ReviewContext;
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
-use crate::model::schema::is_deprecated;
-use crate::model::schema::{Additional, Keyword, Schema};
-use crate::model::{Crd, FieldPath, Maturity, PathStep, Priority, Version};
+use crate::model::schema::{ChildStep, Keyword, Schema, deprecation_notice, is_deprecated};
+use crate::model::{Crd, FieldPath, Maturity, Priority, Version};
 
 pub(super) fn check(collector: &mut FactCollector<'_>, context: &ReviewContext<'_>) {
     let crd = collector.crd.clone();
@@ -100,14 +99,6 @@ pub(super) fn names_replacement(text: &str) -> bool {
     WAYS.iter().any(|way| lower.contains(way)) || text.contains('`')
 }
 
-/// The part of a description starting at its deprecation notice.
-fn notice(description: &str) -> &str {
-    let lower = description.to_ascii_lowercase();
-    let at = lower.find("deprecated").unwrap_or(0);
-    let start = description.get(..at).and_then(|before| before.rfind(['.', '\n'])).map_or(0, |dot| dot + 1);
-    description.get(start..).unwrap_or(description)
-}
-
 /// The positions of words that relevant descriptions contain, so that the rest of the schema can be skipped.
 struct Marks {
     everywhere: bool,
@@ -148,7 +139,7 @@ impl<'t> Fields<'_, '_, 't> {
         }
         let description = schema.text(Keyword::Description).unwrap_or_default();
         if let Some((key, required)) = given {
-            if is_deprecated(description) && !names_replacement(notice(description)) {
+            if is_deprecated(description) && !names_replacement(deprecation_notice(description)) {
                 let fact = self.collector.note((Subject::Field, Aspect::Deprecation, Effect::Unclear), key);
                 fact.version = Some(self.version.name.to_owned());
                 fact.path = path.clone();
@@ -228,10 +219,10 @@ mod tests {
         for text in
             ["Deprecated: use b instead.", "DEPRECATED. Replaced by spec.b", "deprecated in favor of b", "Deprecated: has no effect"]
         {
-            assert!(names_replacement(notice(text)), "{text}");
+            assert!(names_replacement(deprecation_notice(text)), "{text}");
         }
         for text in ["Deprecated.", "Use with care. Deprecated since 1.2.", "This field is deprecated and will be removed."] {
-            assert!(!names_replacement(notice(text)), "{text}");
+            assert!(!names_replacement(deprecation_notice(text)), "{text}");
         }
     }
 }
