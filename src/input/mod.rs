@@ -67,7 +67,7 @@ pub use loader::{Loader, load};
 pub use place::{LineColumn, Lines};
 pub use problem::Problem;
 use rendered::LineOrigins;
-pub(crate) use shorten::{shorten, shorten_line};
+pub(crate) use shorten::{list_all, list_some, shorten, shorten_line};
 pub use text::{Text, edited};
 
 /// How messages call standard input.

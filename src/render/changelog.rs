@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::input::list_some;
 use crate::judge::finding::{Class, Finding};
 use crate::judge::overview::{Group, Overview};
 use crate::judge::rule::Kind;
@@ -53,10 +54,8 @@ fn item(out: &mut String, group: &Group<'_>) {
     }
     out.push_str(".\n");
     if group.paths().len() > 1 {
-        let paths: Vec<String> = group.paths().iter().take(PATHS).map(|path| inline(&format!("`{path}`"))).collect();
-        let more = group.paths().len().saturating_sub(PATHS);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let _ = writeln!(out, "  Fields: {}{more}.", paths.join(", "));
+        let paths = list_some(group.paths().iter().map(|path| inline(&format!("`{path}`"))), PATHS);
+        let _ = writeln!(out, "  Fields: {paths}.");
     }
     if group.is_breaking() {
         let _ = match group.conversions() {

@@ -16,6 +16,7 @@ use crate::cel::eval::Program;
 use crate::compare::{Budget, Sample, divide};
 use crate::find::facts_by_server::read_by;
 use crate::find::review_context::{ReviewContext, Stability};
+use crate::input::list_some;
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Subject, Word};
 use crate::model::kubernetes::{Feature, Minor, Server};
@@ -180,7 +181,7 @@ impl UpgradeWalk<'_, '_> {
             .word(Word::Old, self.from.to_string())
             .word(Word::New, self.to.to_string())
             .word(Word::Count, count)
-            .word(Word::Fields, named.join(", ").replace(", and", " and"));
+            .word(Word::Fields, list_some(all.iter().map(|field| format!("`{}`", field.path)), NAMED));
         FactDraft { lost: Some(Sample::Sent(field.beyond.clone())), ..FactDraft::from(fact) }
     }
 

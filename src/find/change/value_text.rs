@@ -1,5 +1,6 @@
 //! Formats values of a document for messages: compact, on one line, never long.
 
+use crate::input::list_some;
 use crate::input::yaml::{Data, Node};
 
 pub(super) use crate::input::shorten_line as cut;
@@ -37,12 +38,7 @@ pub(super) fn around_difference(old: &str, new: &str, limit: usize) -> (String, 
 
 /// Some names, followed by how many more there are.
 pub(super) fn names<T: AsRef<str>>(list: &[T]) -> String {
-    let named: Vec<String> = list.iter().take(NAMED).map(|name| cut(name.as_ref(), LONGEST)).collect();
-    let more = list.len().saturating_sub(NAMED);
-    match more {
-        0 => named.join(", "),
-        _ => format!("{} and {more} more", named.join(", ")),
-    }
+    list_some(list.iter().map(|name| cut(name.as_ref(), LONGEST)), NAMED)
 }
 
 /// Stops as soon as the text is longer than what will be shown.

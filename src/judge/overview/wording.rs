@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::input::list_all;
+
 use super::counts::plural;
 use super::group::Group;
 
@@ -103,13 +105,7 @@ fn lower_first(title: &str) -> String {
 }
 
 fn list(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first, second] => format!("{first} and {second}"),
-        more if more.len() <= NAMED => more.join(", "),
-        more => format!("{} versions", more.len()),
-    }
+    if names.len() <= NAMED { list_all(names) } else { format!("{} versions", names.len()) }
 }
 
 fn sort_of_edit(rule: &str, count: usize) -> String {

@@ -10,6 +10,7 @@ use crate::find::conversion::conversion_coverage::{ConversionCoverage, Cover};
 use crate::find::conversion::manifest::Manifest;
 use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
 use crate::find::conversion::scaffold::{Draft, ReleasedBundle, RemovedVersion, scaffold};
+use crate::input::list_some;
 use crate::judge::bump::Recommendation;
 use crate::judge::rule::Book;
 use crate::model::Place;
@@ -196,18 +197,13 @@ fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draf
             names.push(shown);
         }
     }
-    let more = names.len().saturating_sub(NAMED);
-    let mut list = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    if more > 0 {
-        list.push_str(&format!(" and {more} more"));
-    }
     let drafts: Vec<&Draft> = drafts.iter().filter(|draft| draft.crd == name && draft.channel.as_deref() == channel).collect();
     let draft = drafts.iter().map(|draft| draft.text.as_str()).collect::<Vec<_>>().join("---\n");
     let proves = |draft: &&&Draft| breaks.iter().any(|fact| draft.covers(fact));
     let file = drafts.iter().find(proves).map(|draft| format!("conversions/{}.yaml", draft.name)).unwrap_or_default();
     let mut fact = Fact::new(Subject::Crd, Aspect::Coverage, Effect::Missing, name)
         .word(Word::Count, breaks.len().to_string())
-        .word(Word::List, list)
+        .word(Word::List, list_some(names, NAMED))
         .word(Word::File, file);
     fact.suggestion = Some(draft).filter(|draft| !draft.is_empty());
     let here = |side: &Side<'_>| side.bundle.find(name, channel).map(|crd| Place { file: crd.file, span: crd.name_node.span() });

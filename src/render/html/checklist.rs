@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::input::list_all;
 use crate::judge::finding::{Finding, Severity, Status};
 use crate::judge::overview::{Group, Overview, plural};
 use crate::judge::report::Report;
@@ -107,8 +108,8 @@ fn better(report: &Report, overview: &Overview<'_>) -> Question {
     };
     let (tone, answer) = match (summary.errors.changes, counted.is_empty()) {
         (_, true) => (Tone::Good, format!("No new findings.{before}")),
-        (0, false) => (Tone::Careful, format!("Perhaps: {}.{before}", list(&counted))),
-        (_, false) => (Tone::Bad, format!("Yes: {}.{before}", list(&counted))),
+        (0, false) => (Tone::Careful, format!("Perhaps: {}.{before}", list_all(&counted))),
+        (_, false) => (Tone::Bad, format!("Yes: {}.{before}", list_all(&counted))),
     };
     Question { question: "Can the API be better?", tone, answer, items, more }
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::input::list_all;
 use crate::judge::bump::Recommendation;
 use crate::judge::finding::{Bump, Status};
 use crate::judge::overview::{Overview, plural};
@@ -110,7 +111,7 @@ fn compared(report: &Report, tally: &Tally) -> (Tone, String, Vec<String>) {
     if tally.breaking > 0 {
         let hurt: Vec<String> = tally.hurt.iter().map(|&affected| affected_text(affected).0.to_lowercase()).collect();
         if !hurt.is_empty() {
-            sentences.push(format!("Affects {}.", list(&hurt)));
+            sentences.push(format!("Affects {}.", list_all(&hurt)));
         }
         match tally.covered {
             0 => {}

@@ -5,6 +5,7 @@ mod layout;
 
 use std::fmt::Write as _;
 
+use crate::input::list_some;
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot};
 use crate::judge::overview::{Group, Overview, Section, plural};
 use crate::judge::report::{Report, SideSummary};
@@ -207,12 +208,8 @@ fn foot(out: &mut String, report: &Report, options: &Options) {
 fn side(side: &SideSummary) -> String {
     let mut text = format!("{} ({}", visible(&side.source), plural(side.crds, "CRD"));
     if !side.skipped.is_empty() {
-        let list: Vec<String> = side.skipped.iter().take(OTHERS).map(|s| format!("{} ({})", visible(&s.what), visible(&s.why))).collect();
-        let more = side.skipped.len().saturating_sub(OTHERS);
-        let _ = write!(text, "; skipped {}", list.join(", "));
-        if more > 0 {
-            let _ = write!(text, " and {more} more");
-        }
+        let skipped = side.skipped.iter().map(|skipped| format!("{} ({})", visible(&skipped.what), visible(&skipped.why)));
+        let _ = write!(text, "; skipped {}", list_some(skipped, OTHERS));
     }
     text.push(')');
     text

@@ -11,6 +11,7 @@ use crate::cel::eval::Program;
 use crate::cel::need::Need;
 use crate::cel::rule_check::{self, CelRuleError, CheckedRule, CheckedSite, RULE_LIMIT, TOTAL_LIMIT};
 use crate::cel::site::Site;
+use crate::input::list_some;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::model::kubernetes::{Minor, QueriedFeatures, Server};
@@ -303,7 +304,6 @@ fn factor(cost: u64, limit: u64) -> String {
 
 /// Formats suggested bounds: `set maxItems: 64 at spec.rules, maxLength: 253 at spec.rules[].name`.
 fn proposal(bounds: &[SuggestedBound]) -> String {
-    let shown: Vec<String> = bounds.iter().take(6).map(|bound| format!("{}: {} at {}", bound.keyword, bound.value, bound.path)).collect();
-    let more = if bounds.len() > shown.len() { format!(" and {} more", bounds.len() - shown.len()) } else { String::new() };
-    format!("set {}{more}", shown.join(", "))
+    let shown = bounds.iter().map(|bound| format!("{}: {} at {}", bound.keyword, bound.value, bound.path));
+    format!("set {}", list_some(shown, 6))
 }

@@ -1,7 +1,7 @@
 //! Checks `x-kubernetes-preserve-unknown-fields`: at the root of every version, as the guidelines require, and below it, where
 //! needed.
 
-use crate::input::yaml::Node;
+use crate::input::list_some;
 use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Additional, ChildStep, Schema, is_meta};
@@ -28,7 +28,7 @@ pub(super) fn check(collector: &mut FactCollector<'_>) {
         let fact = collector.note((Subject::Version, Aspect::PreserveUnknown, Effect::Shallow), at);
         fact.version = Some(version.name.to_owned());
         fact.words.insert(Word::Count, closed.len().to_string());
-        fact.words.insert(Word::List, list);
+        fact.words.insert(Word::List, list_some(closed.iter().map(|path| format!("`{path}`")), NAMED));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Checks how fields and versions are removed: deprecated with an alternative, then unserved, then migrated, then removed.
 
 use crate::find::review_context::ReviewContext;
+use crate::input::list_all;
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
@@ -206,7 +207,7 @@ pub(super) fn steps(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
         note.version = Some(before.name.to_owned());
         note.before = Some(place(before.name_node));
         note.words.insert(Word::Step, if aspect == Aspect::Served { "taken out of service" } else { "removed" }.to_owned());
-        note.words.insert(Word::Skipped, list);
+        note.words.insert(Word::Skipped, list_all(skipped));
     }
 }
 

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::compare::{Role, completed, condition_keywords};
+use crate::input::list_all;
 use crate::model::fact::{Affected, Aspect, Effect, Mark, Subject, Word};
 use crate::model::schema::{Keyword, Shape};
 use crate::model::{FieldPath, PathStep};
 
 use super::field_fate::{Declared, FieldFate};
 use super::walk::VersionLossWalk;
-use super::{accepted_difference, anchor, list};
+use super::{accepted_difference, anchor};
 
 /// Describes one aspect of a version, in words that are compared and shown.
 type Describe<'s, 't> = &'s dyn Fn(&Declared<'t>) -> String;
@@ -67,7 +68,7 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
     fn replacing(&self, fates: &[FieldFate<'t>]) -> String {
         let atomic = |index: &usize| fates.get(*index).and_then(FieldFate::declared).is_some_and(|here| list_type(here) == "atomic");
         let names: Vec<&str> = (0..fates.len()).filter(atomic).filter_map(|index| Some(self.gates.get(index)?.name)).collect();
-        if names.is_empty() { "either".to_owned() } else { list(names.into_iter()) }
+        if names.is_empty() { "either".to_owned() } else { list_all(names) }
     }
 
     fn constraints(&mut self, fates: &[FieldFate<'t>], path: &FieldPath) {
@@ -92,7 +93,7 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
         });
         let Some((other, words, evidence)) = differing else { return };
         let name = |index: usize| self.gates.get(index).map_or("", |gate| gate.name);
-        let said = format!("{} in {} and {}", list(words.into_iter()), name(index), name(other));
+        let said = format!("{} in {} and {}", list_all(words), name(index), name(other));
         if let Some(fact) = self.mixed(fates, other, Aspect::Accepted, path, said) {
             fact.evidence = evidence;
             fact.affects = fact.affects.with(Affected::Writers).with(Affected::Readers);
@@ -117,7 +118,8 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
         }
         let other = *groups.get(1)?.1.first()?;
         let name = |index: &usize| self.gates.get(*index).map_or("", |gate| gate.name);
-        let said: Vec<String> = groups.iter().map(|(said, versions)| format!("{said} in {}", list(versions.iter().map(name)))).collect();
+        let said: Vec<String> =
+            groups.iter().map(|(said, versions)| format!("{said} in {}", list_all(versions.iter().map(name)))).collect();
         Some((other, said.join(", ")))
     }
 

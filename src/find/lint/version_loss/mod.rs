@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 
 use crate::compare::Budget;
 use crate::input::yaml::Node;
+use crate::input::{list_all, list_some};
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::{Crd, FactCollector, FieldPath, Version};
 
@@ -96,8 +97,8 @@ fn status<'t>(collector: &mut FactCollector<'t>, gates: &[Gate<'_, 't>]) {
     fact.version = Some(first.name.to_owned());
     fact.path = fact.path.key("status");
     fact.affects = fact.affects.with(Affected::Data).with(Affected::Writers);
-    fact.words.insert(Word::With, list(with.iter().map(|gate| gate.name)));
-    fact.words.insert(Word::Without, list(without.iter().map(|gate| gate.name)));
+    fact.words.insert(Word::With, list_all(with.iter().map(|gate| gate.name)));
+    fact.words.insert(Word::Without, list_all(without.iter().map(|gate| gate.name)));
 }
 
 /// With a webhook the schemas still prune; whether the webhook moves a value elsewhere first isn't known.
@@ -117,27 +118,11 @@ fn webhook<'t>(collector: &mut FactCollector<'t>, crd: &Crd<'t>, gates: &[Gate<'
     let fact = collector.note((Subject::Crd, Aspect::ConversionWebhook, Effect::Unclear), node);
     fact.affects = fact.affects.with(Affected::Data);
     fact.words.insert(Word::Count, lost.len().to_string());
-    fact.words.insert(Word::List, some(lost.iter().map(|fact| format!("`{}`", fact.path)).collect()));
+    fact.words.insert(Word::List, list_some(lost.iter().map(|fact| format!("`{}`", fact.path)), NAMED));
 }
 
-/// `a`, `a and b`, `a, b and c`.
-fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.collect();
-    match names.split_last() {
-        None => String::new(),
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-    }
-}
-
-/// How many items of a list a message names; the others are counted.
+/// How many fields a message names; the others are counted.
 const NAMED: usize = 3;
-
-fn some(names: Vec<String>) -> String {
-    let more = names.len().saturating_sub(NAMED);
-    let shown: Vec<String> = names.into_iter().take(NAMED).collect();
-    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
-}
 
 /// The node to show for a version.
 fn anchor<'t>(fates: &[FieldFate<'t>], index: usize) -> Option<Node<'t>> {

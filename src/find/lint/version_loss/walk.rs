@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::compare::Budget;
+use crate::input::list_all;
 use crate::model::FactCollector;
 use crate::model::fact::{Affected, Aspect, Effect, Subject, Word};
 use crate::model::schema::is_meta;
 use crate::model::{FieldPath, PathStep};
 
 use super::field_fate::{Declared, FieldFate, Form};
-use super::{Gate, anchor, list};
+use super::{Gate, anchor};
 
 pub(super) struct VersionLossWalk<'w, 'b, 't> {
     pub gates: &'w [Gate<'b, 't>],
@@ -200,7 +201,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         words: &[(Word, &str)],
     ) {
         let name = |index: usize| self.gates.get(index).map_or("", |gate| gate.name);
-        let (via, storage, owner) = (list(loss.via.iter().map(|&index| name(index))), name(self.storage), name(loss.owner));
+        let (via, storage, owner) = (list_all(loss.via.iter().map(|&index| name(index))), name(self.storage), name(loss.owner));
         let Some(node) = node else { return };
         let fact = self.collector.note((Subject::Field, aspect, Effect::Lossy), node);
         fact.version = Some(owner.to_owned());
