@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::compare::{self, Comparison, Sample, order_roots};
+use crate::compare::{self, Comparison, Sample, bounded_shape, is_oversized, order_roots};
 use crate::input::yaml::Entry;
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Additional, ChildStep, Keyword, Schema, Shape};
@@ -113,13 +113,13 @@ pub(super) fn notices_null(pair: &NodePair<'_, '_>) -> bool {
 
 /// The step from a node's parent to the node, if the new schema has it there.
 fn child_step<'t>(pair: &NodePair<'_, 't>) -> Option<ChildStep<'t>> {
-    let up = &pair.up?.new;
-    let (child_step, child) = match pair.position {
+    let child_step = match pair.position {
         Position::Root => return None,
         Position::Property { .. } => ChildStep::Key(pair.name.1),
         Position::Item => ChildStep::Items,
         Position::Value => ChildStep::Values,
     };
+    let child = pair.up?.new.below(&child_step.into());
     child.filter(|child| child.node().id() == pair.new.node().id()).map(|_| child_step)
 }
 

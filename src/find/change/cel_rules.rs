@@ -13,6 +13,7 @@ use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
 use super::change_list::Changes;
 use super::json_types::JsonTypes;
+use super::metadata::differing;
 use super::node_comparison::role;
 use super::rename;
 use super::undeclared_keys::Undeclared;
@@ -180,17 +181,12 @@ impl ChangeWalk<'_> {
         }
         self.optional_old_self(pair, old, new);
         let known = ["rule", "message", "messageExpression", "reason", "fieldPath", "optionalOldSelf"];
-        let mut names: Vec<&str> =
-            old.cel.node.entries().chain(new.cel.node.entries()).map(|entry| entry.name()).filter(|name| !known.contains(name)).collect();
-        names.sort_unstable();
-        names.dedup();
-        for name in names {
-            let (before, after) = (old.cel.node.entry(name), new.cel.node.entry(name));
-            if !matches!((before, after), (Some(a), Some(b)) if a.value.same(b.value)) {
-                let effect = super::documentation::presence(before.is_some(), after.is_some());
-                let fact = self.keyword_fact(pair, Aspect::Keyword, effect, before, after).key(format!("{}/{name}", new.text));
-                self.push(fact.word(Word::Keyword, cut(name, 60)));
-            }
+        let others = |rule: &NodeRule<'t>| rule.cel.node.entries().filter(|entry| !known.contains(&entry.name()));
+        for (before, after) in differing(others(old), others(new)) {
+            let name = before.or(after).map_or("", |entry| entry.name());
+            let effect = super::documentation::presence(before.is_some(), after.is_some());
+            let fact = self.keyword_fact(pair, Aspect::Keyword, effect, before, after).key(format!("{}/{name}", new.text));
+            self.push(fact.word(Word::Keyword, cut(name, 60)));
         }
     }
 
@@ -350,8 +346,7 @@ fn paired<'r, 't, K: Ord>(
         pairs.extend(after.map(|after| (*before, *after)));
         after.is_none()
     });
-    let mut index = 0..;
-    new.retain(|_| index.next().is_some_and(|at| !taken.contains(&at)));
+    remove(new, &taken);
     pairs
 }
 
@@ -360,31 +355,23 @@ fn pair_similar<'r, 't>(old: &mut Vec<&'r NodeRule<'t>>, new: &mut Vec<&'r NodeR
     if old.len() > MATCHED || new.len() > MATCHED {
         return Vec::new();
     }
-    let mut scores: Vec<(f32, usize, usize)> = Vec::new();
+    let mut scores: Vec<rename::Score> = Vec::new();
     for (row, before) in old.iter().enumerate() {
         for (column, after) in new.iter().enumerate() {
-            scores.push((score(before, after), row, column));
+            let score = score(before, after);
+            scores.extend((score >= ALIKE).then_some((f64::from(score), row, column)));
         }
     }
-    scores.retain(|(score, ..)| *score >= ALIKE);
-    scores.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    let (mut rows, mut columns) = (BTreeSet::new(), BTreeSet::new());
-    let mut pairs = Vec::new();
-    for (_, row, column) in scores {
-        if !rows.contains(&row)
-            && !columns.contains(&column)
-            && let (Some(before), Some(after)) = (old.get(row), new.get(column))
-        {
-            rows.insert(row);
-            columns.insert(column);
-            pairs.push((*before, *after));
-        }
-    }
-    let mut index = 0..;
-    old.retain(|_| index.next().is_some_and(|at| !rows.contains(&at)));
-    let mut index = 0..;
-    new.retain(|_| index.next().is_some_and(|at| !columns.contains(&at)));
+    let places = rename::best_pairs(scores);
+    let pairs = places.iter().filter_map(|(_, row, column)| Some((*old.get(*row)?, *new.get(*column)?))).collect();
+    remove(old, &places.iter().map(|(_, row, _)| *row).collect());
+    remove(new, &places.iter().map(|(.., column)| *column).collect());
     pairs
+}
+
+fn remove<T>(list: &mut Vec<T>, places: &BTreeSet<usize>) {
+    let mut index = 0..;
+    list.retain(|_| index.next().is_some_and(|at| !places.contains(&at)));
 }
 
 fn score(old: &NodeRule<'_>, new: &NodeRule<'_>) -> f32 {

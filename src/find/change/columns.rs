@@ -39,8 +39,7 @@ impl<'t> CrdComparison<'_, 't> {
             };
             // v1beta1 spells the path `JSONPath`.
             let mut members: Vec<&str> = entries(Some(*before), Some(*column), &["jsonPath", "JSONPath"])
-                .iter()
-                .filter_map(|(old, new)| old.or(*new).map(|entry| entry.name()))
+                .filter_map(|(old, new)| old.or(new).map(|entry| entry.name()))
                 .collect();
             if path(*before).and_then(Node::as_str) != path(*column).and_then(Node::as_str) {
                 members.push("jsonPath");
@@ -75,8 +74,8 @@ impl<'t> CrdComparison<'_, 't> {
                     continue;
                 }
                 Some(before) if !before.same(*field) => {
-                    let members: Vec<String> =
-                        entries(Some(*before), Some(*field), &[]).iter().filter_map(|(o, n)| Some(o.or(*n)?.name().to_owned())).collect();
+                    let members: Vec<&str> =
+                        entries(Some(*before), Some(*field), &[]).filter_map(|(old, new)| Some(old.or(new)?.name())).collect();
                     self.version_fact(both, Aspect::Keyword, Effect::Changed, Some(*before), Some(*field))
                         .word(Word::Name, names(&members))
                         .word(Word::New, value(Some(*field)))

@@ -4,9 +4,8 @@ use crate::model::fact::{Affected, Aspect, Effect, Evidence, Word};
 use crate::model::schema::{Keyword, deprecation_notice, is_deprecated};
 
 use super::change_list::Changes;
-use crate::model::schema::is_deprecated;
-
 use super::description_text;
+use super::metadata::differing;
 use super::value_text;
 use super::walk::{ChangeWalk, NodePair};
 
@@ -67,18 +66,11 @@ impl ChangeWalk<'_> {
     }
 
     fn unknown(&mut self, pair: &NodePair<'_, '_>) {
-        let mut names: Vec<&str> = pair.old.unknown().chain(pair.new.unknown()).map(|entry| entry.name()).collect();
-        names.sort_unstable();
-        names.dedup();
-        for name in names {
-            let (old, new) = (pair.old.node().entry(name), pair.new.node().entry(name));
-            let same = matches!((old, new), (Some(old), Some(new)) if old.value.same(new.value));
-            if !same {
-                let effect = presence(old.is_some(), new.is_some());
-                let fact =
-                    self.keyword_fact(pair, Aspect::Keyword, effect, old, new).key(name).word(Word::Keyword, value_text::cut(name, 60));
-                self.push(fact);
-            }
+        for (old, new) in differing(pair.old.unknown(), pair.new.unknown()) {
+            let name = old.or(new).map_or("", |entry| entry.name());
+            let effect = presence(old.is_some(), new.is_some());
+            let fact = self.keyword_fact(pair, Aspect::Keyword, effect, old, new).key(name);
+            self.push(fact.word(Word::Keyword, value_text::cut(name, 60)));
         }
     }
 }

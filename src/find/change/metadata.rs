@@ -114,14 +114,34 @@ impl<'t> CrdComparison<'_, 't> {
 }
 
 /// Entries that differ between two mappings, by name; null counts as absent.
-pub(super) fn entries<'t>(old: Option<Node<'t>>, new: Option<Node<'t>>, known: &[&str]) -> Vec<(Option<Entry<'t>>, Option<Entry<'t>>)> {
+pub(super) fn entries<'t>(old: Option<Node<'t>>, new: Option<Node<'t>>, known: &[&str]) -> impl Iterator<Item = EntryPair<'t>> {
     let list = |map: Option<Node<'t>>| {
         map.into_iter().flat_map(Node::entries).filter(|entry| !entry.value.is_null() && !known.contains(&entry.name()))
     };
-    let mut both: BTreeMap<&str, (Option<Entry<'t>>, Option<Entry<'t>>)> = BTreeMap::new();
-    list(old).for_each(|entry| both.entry(entry.name()).or_default().0 = Some(entry));
-    list(new).for_each(|entry| both.entry(entry.name()).or_default().1 = Some(entry));
-    both.into_values().filter(|pair| !matches!(pair, (Some(old), Some(new)) if old.value.same(new.value))).collect()
+    differing(list(old), list(new))
+}
+
+/// The entries with one name on both sides.
+pub(super) type EntryPair<'t> = (Option<Entry<'t>>, Option<Entry<'t>>);
+
+/// Entries whose values differ, sorted by name.
+pub(super) fn differing<'t>(
+    old: impl Iterator<Item = Entry<'t>>,
+    new: impl Iterator<Item = Entry<'t>>,
+) -> impl Iterator<Item = EntryPair<'t>> {
+    let same = |pair: &EntryPair<'t>| matches!(pair, (Some(old), Some(new)) if old.value.same(new.value));
+    side_by_side(old, new).into_values().filter(move |pair| !same(pair))
+}
+
+/// The entries of two mappings by name.
+pub(super) fn side_by_side<'t>(
+    old: impl Iterator<Item = Entry<'t>>,
+    new: impl Iterator<Item = Entry<'t>>,
+) -> BTreeMap<&'t str, EntryPair<'t>> {
+    let mut both: BTreeMap<&str, EntryPair<'t>> = BTreeMap::new();
+    old.for_each(|entry| both.entry(entry.name()).or_default().0 = Some(entry));
+    new.for_each(|entry| both.entry(entry.name()).or_default().1 = Some(entry));
+    both
 }
 
 /// Names that only one of two lists has: those of the first, then those of the second.

@@ -1,6 +1,6 @@
 //! Compares the properties of an object, and which of them are required: added, removed, renamed, required.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::input::yaml::{Entry, Node};
@@ -14,6 +14,7 @@ use crate::server::object::Compiled;
 use super::conditions::Conditions;
 use super::evidence::is_condition;
 use super::implicit;
+use super::metadata::{EntryPair, side_by_side};
 use super::rename::{self, RenameMatch};
 use super::undeclared_keys::{Undeclared, has_default};
 use super::value_text;
@@ -310,18 +311,11 @@ fn deprecated(fact: Fact, schema: &Schema<'_>) -> Fact {
 }
 
 /// The entries of two mappings side by side, sorted by name.
-fn lists<'t>(old: Option<Node<'t>>, new: Option<Node<'t>>) -> Vec<(Option<Entry<'t>>, Option<Entry<'t>>)> {
+fn lists<'t>(old: Option<Node<'t>>, new: Option<Node<'t>>) -> Vec<EntryPair<'t>> {
     let entries = |map: Option<Node<'t>>| map.into_iter().flat_map(Node::entries);
     let aligned = old.map_or(0, Node::len) == new.map_or(0, Node::len) && entries(old).zip(entries(new)).all(|(a, b)| a.name() == b.name());
     if aligned {
         return entries(old).zip(entries(new)).map(|(a, b)| (Some(a), Some(b))).collect();
     }
-    let mut both: BTreeMap<&str, (Option<Entry<'t>>, Option<Entry<'t>>)> = BTreeMap::new();
-    for entry in entries(old) {
-        both.entry(entry.name()).or_default().0 = Some(entry);
-    }
-    for entry in entries(new) {
-        both.entry(entry.name()).or_default().1 = Some(entry);
-    }
-    both.into_values().collect()
+    side_by_side(entries(old), entries(new)).into_values().collect()
 }

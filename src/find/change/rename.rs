@@ -179,7 +179,7 @@ fn children(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) 
         }
     }
     let fresh: Vec<(Entry<'_>, Schema<'_>)> = new.properties().filter(|(entry, _)| old.property(entry.name()).is_none()).collect();
-    let mut scores: Vec<(f64, usize, usize)> = Vec::new();
+    let mut scores: Vec<Score> = Vec::new();
     for (row, (entry, child)) in lone.iter().enumerate() {
         for (column, (other, schema)) in fresh.iter().enumerate() {
             let score = score((entry.name(), child), (other.name(), schema), depth - 1, budget);
@@ -188,18 +188,31 @@ fn children(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) 
             }
         }
     }
+    let pairs = best_pairs(scores);
+    for (score, ..) in &pairs {
+        met += 2.0 * score;
+        all += 2.0;
+    }
+    all += (lone.len() + fresh.len() - 2 * pairs.len()) as f64;
+    (met, all)
+}
+
+/// The score of a pair, and its indexes on both sides.
+pub(super) type Score = (f64, usize, usize);
+
+/// Pairs the best matches first; each index is used once.
+pub(super) fn best_pairs(mut scores: Vec<Score>) -> Vec<Score> {
     scores.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let (mut rows, mut columns) = (BTreeSet::new(), BTreeSet::new());
-    for (score, row, column) in scores {
-        if !rows.contains(&row) && !columns.contains(&column) {
-            rows.insert(row);
-            columns.insert(column);
-            met += 2.0 * score;
-            all += 2.0;
+    scores.retain(|(_, row, column)| {
+        let is_free = !rows.contains(row) && !columns.contains(column);
+        if is_free {
+            rows.insert(*row);
+            columns.insert(*column);
         }
-    }
-    all += (lone.len() + fresh.len() - rows.len() - columns.len()) as f64;
-    (met, all)
+        is_free
+    });
+    scores
 }
 
 fn words(text: &str) -> BTreeSet<&str> {

@@ -21,7 +21,7 @@ use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Subject, Word};
 use crate::model::kubernetes::{Feature, Minor, Server};
 use crate::model::schema::{Keyword, Schema, Shape};
-use crate::model::{Api, Bundle, Crd, FieldPath, PathStep, Place, Version};
+use crate::model::{Api, Bundle, Crd, FieldPath, Place, Version};
 use crate::server::crd;
 use crate::server::object::{Scale, enforced_format};
 
@@ -170,10 +170,6 @@ impl UpgradeWalk<'_, '_> {
 
     /// A fact that the newer server enforces a format in these fields, shown at one of them.
     fn range(&self, format: &str, field: &RangeField, all: &[RangeField]) -> FactDraft {
-        let mut named: Vec<String> = all.iter().take(NAMED).map(|field| format!("`{}`", field.path)).collect();
-        if all.len() > NAMED {
-            named.push(format!("and {} more", all.len() - NAMED));
-        }
         let count = if all.len() == 1 { "1 field".to_owned() } else { format!("{} fields", all.len()) };
         let fact = self
             .fact(Aspect::Format, Effect::Unsafe, &field.path, field.span)
