@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use crate::input::yaml::{self, Document, Node, Span, Tree, YamlBudget};
-use crate::input::{ConversionPatch, File, Origin, generated, helm_template};
+use crate::input::{ConversionPatch, File, LineColumn, Origin, generated, helm_template};
 
 use super::crd::{Api, Crd, Keys};
 use super::kubernetes::{MAX_REQUEST, Server};
@@ -174,6 +174,11 @@ impl Documents {
 
     pub fn file(&self, id: FileId) -> Option<&File> {
         self.files.iter().chain(&self.extra_files).nth(id as usize)
+    }
+
+    /// The file, line and column to show for a place.
+    pub fn shown_place(&self, place: Place) -> Option<(&str, LineColumn)> {
+        Some(self.file(place.file)?.shown_place(place.span.start as usize))
     }
 }
 

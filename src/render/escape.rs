@@ -36,6 +36,19 @@ pub(super) fn push(out: &mut String, c: char) {
     }
 }
 
+/// Splits a message at its backticks: each part, and whether it is code.
+pub(super) fn code_parts(message: &str) -> Vec<(&str, bool)> {
+    let mut parts = Vec::new();
+    let mut rest = message;
+    while let Some((before, tail)) = rest.split_once('`') {
+        let Some((inside, after)) = tail.split_once('`').filter(|(inside, _)| !inside.is_empty()) else { break };
+        parts.extend([(before, false), (inside, true)]);
+        rest = after;
+    }
+    parts.push((rest, false));
+    parts
+}
+
 /// Appends a text, with the five characters special in HTML and XML written as entities.
 pub(super) fn push_markup(out: &mut String, text: &str) {
     for c in text.chars() {

@@ -12,7 +12,7 @@ use crate::judge::overview::{Group, Overview, Section, plural};
 use crate::judge::report::Report;
 
 use super::accept::acceptance;
-use super::escape::visible;
+use super::escape::{code_parts, visible};
 use super::proof::Proof;
 use super::report_view::View;
 use super::server_lines;
@@ -231,20 +231,14 @@ fn cut(text: &str) -> Cow<'_, str> {
 
 /// Writes a message with text between backticks as code, all of it escaped.
 pub(super) fn inline(text: &str) -> String {
-    let text = visible(text);
     let mut out = String::new();
-    let mut rest = &*text;
-    while let Some((before, tail)) = rest.split_once('`') {
-        match tail.split_once('`') {
-            Some((inside, after)) if !inside.is_empty() => {
-                prose(&mut out, before);
-                out.push_str(&code(inside));
-                rest = after;
-            }
-            _ => break,
+    for (part, is_code) in code_parts(&visible(text)) {
+        if is_code {
+            out.push_str(&code(part));
+        } else {
+            prose(&mut out, part);
         }
     }
-    prose(&mut out, rest);
     out
 }
 

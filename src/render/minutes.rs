@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::judge::finding::Status;
 use crate::judge::overview::{Group, Overview};
 
-use super::escape::visible;
-use super::html::{Commits, Sort, checklist, summary};
+use super::escape::{code_parts, visible};
+use super::html::{Commits, Side, Sort, checklist, sides, summary};
 use super::report_view::View;
 
 const TEMPLATE: &str = include_str!("minutes.md");
@@ -24,14 +24,6 @@ struct Minutes {
     sides: Vec<Side>,
     checklist: Vec<checklist::Question>,
     sections: Vec<Section>,
-}
-
-#[derive(Serialize)]
-struct Side {
-    word: &'static str,
-    source: String,
-    version: Option<String>,
-    commit: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -57,23 +49,13 @@ pub fn render(view: &View<'_>, commits: &Commits) -> String {
     let tally = summary::Tally::new(&overview);
     let banner = summary::banner(report, &tally, view.complete);
     let text = |text: &str| visible(text).into_owned();
-    let version = |version: Option<&semver::Version>| version.map(ToString::to_string);
-    let short = |commit: &Option<String>| commit.as_deref().map(|commit| visible(commit).chars().take(12).collect());
-    let mut sides = Vec::new();
-    if let Some(old) = &report.old {
-        let from = version(report.bump.as_ref().and_then(|bump| bump.from.as_ref()));
-        sides.push(Side { word: "Old", source: text(&old.source), version: from, commit: short(&commits.old) });
-    }
-    let declared = version(report.bump.as_ref().and_then(|bump| bump.declared.as_ref()));
-    let word = if report.old.is_some() { "New" } else { "Checked" };
-    sides.push(Side { word, source: text(&report.new.source), version: declared, commit: short(&commits.new) });
     let minutes = Minutes {
         title: if report.verdict.is_some() { "API review" } else { "CRD lint" },
         headline: banner.headline,
         counts: banner.counts,
         next: report.bump.as_ref().map(ToString::to_string),
         policy: text(&report.policy),
-        sides,
+        sides: sides(report, commits),
         checklist: checklist::checklist(view, &overview, &tally),
         sections: sections(&overview),
     };
@@ -183,16 +165,7 @@ fn words(text: &str) -> String {
 
 /// Writes text between backticks as code, and the rest as prose.
 fn message(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, tail)) = rest.split_once('`') {
-        let Some((inside, after)) = tail.split_once('`').filter(|(inside, _)| !inside.is_empty()) else { break };
-        out.push_str(&words(before));
-        out.push_str(&code(inside));
-        rest = after;
-    }
-    out.push_str(&words(rest));
-    out
+    code_parts(text).into_iter().map(|(part, is_code)| if is_code { code(part) } else { words(part) }).collect()
 }
 
 #[cfg(test)]

@@ -168,8 +168,7 @@ pub fn skipped(reports: &[ObjectReport]) -> Vec<Skipped> {
 
 fn one(report: &ObjectReport, documents: &Documents) -> JudgedObject {
     let spot = |place: Place| {
-        let at = documents.file(place.file).map(|file| file.shown_place(place.span.start as usize));
-        at.map_or_else(|| (String::new(), 1, 1), |(name, at)| (name.to_owned(), at.line, at.column))
+        documents.shown_place(place).map_or_else(|| (String::new(), 1, 1), |(name, at)| (name.to_owned(), at.line, at.column))
     };
     let mut remarks = Vec::new();
     let mut bare = Vec::new();

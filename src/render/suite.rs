@@ -86,13 +86,7 @@ impl CoverageView<'_> {
 }
 
 fn spot(documents: &Documents, place: Place) -> (String, usize) {
-    match documents.file(place.file) {
-        Some(file) => {
-            let (name, at) = file.shown_place(place.span.start as usize);
-            (name.to_owned(), at.line)
-        }
-        None => (String::new(), 1),
-    }
+    documents.shown_place(place).map_or((String::new(), 1), |(name, at)| (name.to_owned(), at.line))
 }
 
 fn name(result: &CaseResult<'_>) -> String {

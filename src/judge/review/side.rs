@@ -88,8 +88,7 @@ impl<'t> Side<'t> {
 
     pub fn spot(&self, place: Option<Place>) -> Option<Spot> {
         let place = place?;
-        let file = self.documents.file(place.file)?;
-        let (name, at) = file.shown_place(place.span.start as usize);
+        let (name, at) = self.documents.shown_place(place)?;
         Some(Spot { file: name.to_owned(), line: at.line, column: at.column, place: Some(place) })
     }
 

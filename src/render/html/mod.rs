@@ -25,7 +25,7 @@ use serde::Serialize;
 
 use crate::judge::finding::fingerprint;
 use crate::judge::overview::Overview;
-use crate::judge::report::SideSummary;
+use crate::judge::report::{Report, SideSummary};
 
 use super::escape::visible;
 use super::human::Texts;
@@ -74,7 +74,7 @@ struct Page {
 }
 
 #[derive(Serialize)]
-struct Side {
+pub(super) struct Side {
     word: &'static str,
     source: String,
     commit: Option<String>,
@@ -138,14 +138,6 @@ fn page(view: &View<'_>, texts: &dyn Texts, commits: &Commits) -> Page {
     };
     let parts = contents::parts(&overview, &maker);
     let text = |text: &str| visible(text).into_owned();
-    let version = |version: &Option<semver::Version>| version.as_ref().map(ToString::to_string);
-    let from = report.bump.as_ref().and_then(|bump| version(&bump.from));
-    let declared = report.bump.as_ref().and_then(|bump| version(&bump.declared));
-    let mut sides = Vec::new();
-    if let Some(old) = &report.old {
-        sides.push(side("Old", old, commits.old.as_deref(), from));
-    }
-    sides.push(side(if report.old.is_some() { "New" } else { "Checked" }, &report.new, commits.new.as_deref(), declared));
     let title = match &report.old {
         Some(old) => format!("API review: {} → {}", visible(&old.source), visible(&report.new.source)),
         None => format!("CRD lint: {}", visible(&report.new.source)),
@@ -162,7 +154,7 @@ fn page(view: &View<'_>, texts: &dyn Texts, commits: &Commits) -> Page {
         complete: view.complete,
         banner: summary::banner(report, &tally, view.complete),
         next: report.bump.as_ref().map(summary::next),
-        sides,
+        sides: sides(report, commits),
         checklist: checklist::checklist(view, &overview, &tally),
         sorts: sorts.filter(|(_, _, count)| *count > 0).collect(),
         crds: contents::crds(crd_names(), &parts, &names),
@@ -185,6 +177,16 @@ fn drafts<'r>(overview: &Overview<'r>) -> HashMap<&'r str, (String, &'r str)> {
         }
     }
     drafts
+}
+
+/// The sides of a report, with the first digits of their commits.
+pub(super) fn sides(report: &Report, commits: &Commits) -> Vec<Side> {
+    let version = |version: &Option<semver::Version>| version.as_ref().map(ToString::to_string);
+    let from = report.bump.as_ref().and_then(|bump| version(&bump.from));
+    let declared = report.bump.as_ref().and_then(|bump| version(&bump.declared));
+    let old = report.old.as_ref().map(|old| side("Old", old, commits.old.as_deref(), from));
+    let new = side(if old.is_some() { "New" } else { "Checked" }, &report.new, commits.new.as_deref(), declared);
+    old.into_iter().chain([new]).collect()
 }
 
 fn side(word: &'static str, side: &SideSummary, commit: Option<&str>, version: Option<String>) -> Side {

@@ -1,8 +1,6 @@
 //! Converts text from files to HTML. This is the only place that makes markup from untrusted text.
 
-use std::fmt::Write as _;
-
-use super::super::escape::push_markup;
+use super::super::escape::{code_parts, push_markup};
 
 /// Writes the five characters special in HTML as entities.
 pub(super) fn escaped(text: &str) -> String {
@@ -14,16 +12,11 @@ pub(super) fn escaped(text: &str) -> String {
 /// Writes a message with text between backticks as code, all of it escaped.
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 32);
-    let mut rest = text;
-    while let Some((before, tail)) = rest.split_once('`') {
-        let Some((inside, after)) = tail.split_once('`').filter(|(inside, _)| !inside.is_empty()) else { break };
-        push_markup(&mut out, before);
-        out.push_str("<code>");
-        push_markup(&mut out, inside);
-        out.push_str("</code>");
-        rest = after;
+    for (part, is_code) in code_parts(text) {
+        out.push_str(if is_code { "<code>" } else { "" });
+        push_markup(&mut out, part);
+        out.push_str(if is_code { "</code>" } else { "" });
     }
-    push_markup(&mut out, rest);
     out
 }
 
@@ -39,20 +32,6 @@ pub(super) fn path(text: &str) -> String {
     out
 }
 
-/// Joins words as "a, b and c".
-pub(super) fn list<T: std::fmt::Display>(words: &[T]) -> String {
-    let mut out = String::new();
-    for (index, word) in words.iter().enumerate() {
-        let join = match index {
-            0 => "",
-            last if last + 1 == words.len() => " and ",
-            _ => ", ",
-        };
-        let _ = write!(out, "{join}{word}");
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +41,5 @@ mod tests {
         assert_eq!(prose("`a<b` is \"x\" & `y"), "<code>a&lt;b</code> is &quot;x&quot; &amp; `y");
         assert_eq!(prose("`` x"), "`` x");
         assert_eq!(path("spec.a[\"<x>\"]"), "spec<wbr>.a[&quot;&lt;x&gt;&quot;]");
-        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
     }
 }

@@ -11,7 +11,6 @@ use crate::model::fact::{Affected, Affects, Certainty};
 use crate::render::visible;
 
 use super::card::affected_text;
-use super::prose::list;
 
 /// The colour of the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

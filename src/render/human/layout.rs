@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use super::super::escape::code_parts;
 use super::Style;
 
 /// The meaning of a colour; no information depends on colour alone.
@@ -43,13 +44,11 @@ impl Style {
             return text.to_owned();
         }
         let mut out = String::new();
-        for (index, part) in text.split('`').enumerate() {
-            if index > 0 {
-                out.push('`');
-            }
-            match index % 2 {
-                0 => out.push_str(part),
-                _ => out.push_str(&part.split(' ').map(|word| self.paint(Paint::Strong, word)).collect::<Vec<_>>().join(" ")),
+        for (part, is_code) in code_parts(text) {
+            match is_code {
+                true => out
+                    .push_str(&format!("`{}`", part.split(' ').map(|word| self.paint(Paint::Strong, word)).collect::<Vec<_>>().join(" "))),
+                false => out.push_str(part),
             }
         }
         out
