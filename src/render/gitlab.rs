@@ -1,34 +1,13 @@
 //! GitLab's code quality report: a list of issues, each with a path and a line.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::judge::finding::{Finding, Severity, fingerprint};
 
 use super::escape::visible;
 use super::report_view::{View, subject};
-
-#[derive(Serialize)]
-struct Issue<'r> {
-    description: String,
-    check_name: Cow<'r, str>,
-    fingerprint: String,
-    severity: &'static str,
-    location: Location<'r>,
-}
-
-#[derive(Serialize)]
-struct Location<'r> {
-    path: Cow<'r, str>,
-    lines: Lines,
-}
-
-#[derive(Serialize)]
-struct Lines {
-    begin: usize,
-}
 
 pub fn render(view: &View<'_>) -> String {
     let mut twins: BTreeMap<&str, usize> = BTreeMap::new();
@@ -38,32 +17,35 @@ pub fn render(view: &View<'_>) -> String {
         *twin += 1;
         issues.push(issue(finding, *twin, view));
     }
-    issues.extend(view.report.unread().map(|unread| Issue {
-        description: format!("crdwise could not read everything: {}: {}", visible(&unread.what), visible(&unread.why)),
-        check_name: "not-read".into(),
-        fingerprint: fingerprint(&["not-read", &unread.what, &unread.why]),
-        severity: "blocker",
-        location: Location { path: visible(&unread.what), lines: Lines { begin: 1 } },
+    issues.extend(view.report.unread().map(|unread| {
+        json!({
+            "description": format!("crdwise could not read everything: {}: {}", visible(&unread.what), visible(&unread.why)),
+            "check_name": "not-read",
+            "fingerprint": fingerprint(&["not-read", &unread.what, &unread.why]),
+            "severity": "blocker",
+            "location": {"path": visible(&unread.what), "lines": {"begin": 1}},
+        })
     }));
     super::json::indented(&issues)
 }
 
-fn issue<'r>(finding: &'r Finding, twin: usize, view: &View<'r>) -> Issue<'r> {
+fn issue(finding: &Finding, twin: usize, view: &View<'_>) -> Value {
     // GitLab drops issues without a path, and issues with a repeated fingerprint.
     let (path, begin) = view.anchors.of(finding).map_or(("-", 1), |anchor| (anchor.path, anchor.line));
     let unique = if twin == 1 { finding.fingerprint.clone() } else { fingerprint(&[&finding.fingerprint, &twin.to_string()]) };
-    Issue {
-        description: format!("{}{} (help: {})", subject(finding), visible(&finding.message), visible(&finding.help)),
-        check_name: visible(&finding.rule),
-        fingerprint: unique,
-        severity: match finding.severity {
-            Severity::Error if finding.is_refusal() => "blocker",
-            Severity::Error => "critical",
-            Severity::Warning => "major",
-            Severity::Info => "info",
-        },
-        location: Location { path: visible(path), lines: Lines { begin } },
-    }
+    let severity = match finding.severity {
+        Severity::Error if finding.is_refusal() => "blocker",
+        Severity::Error => "critical",
+        Severity::Warning => "major",
+        Severity::Info => "info",
+    };
+    json!({
+        "description": format!("{}{} (help: {})", subject(finding), visible(&finding.message), visible(&finding.help)),
+        "check_name": visible(&finding.rule),
+        "fingerprint": unique,
+        "severity": severity,
+        "location": {"path": visible(path), "lines": {"begin": begin}},
+    })
 }
 
 #[cfg(test)]

@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status};
-use crate::judge::rule::{Book, Kind};
-use crate::model::fact::{Affects, Certainty};
+use crate::judge::finding::{Finding, Severity, Spot, Status};
+use crate::judge::rule::Book;
 
 use super::anchor::Anchor;
 use super::escape::visible;
@@ -21,99 +19,6 @@ const MOST: usize = 25_000;
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// The base that relative URIs refer to.
 const ROOT: &str = "%SRCROOT%";
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ResultEntry<'r> {
-    rule_id: &'r str,
-    rule_index: usize,
-    level: &'static str,
-    message: Text<'r>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    locations: Vec<Location<'r>>,
-    partial_fingerprints: Fingerprints<'r>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    baseline_state: Option<&'static str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    suppressions: Vec<Suppression<'r>>,
-    properties: Properties<'r>,
-}
-
-#[derive(Serialize)]
-struct Text<'r> {
-    text: Cow<'r, str>,
-}
-
-#[derive(Serialize)]
-struct Suppression<'r> {
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    justification: Option<Cow<'r, str>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Fingerprints<'r> {
-    /// The only fingerprint that GitHub compares.
-    primary_location_line_hash: String,
-    #[serde(rename = "crdwise/v1")]
-    own: &'r str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Location<'r> {
-    physical_location: PhysicalLocation,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    logical_locations: Vec<LogicalLocation<'r>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct PhysicalLocation {
-    artifact_location: ArtifactLocation,
-    region: Region,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ArtifactLocation {
-    uri: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uri_base_id: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Region {
-    start_line: usize,
-    start_column: usize,
-    end_line: usize,
-    end_column: usize,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct LogicalLocation<'r> {
-    fully_qualified_name: Cow<'r, str>,
-    kind: &'static str,
-}
-
-#[derive(Serialize)]
-struct Properties<'r> {
-    crd: Cow<'r, str>,
-    version: Option<Cow<'r, str>>,
-    path: Cow<'r, str>,
-    class: Option<Class>,
-    kind: Kind,
-    bump: Bump,
-    affects: Affects,
-    certainty: Certainty,
-    status: Status,
-    group: &'r str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    before: Option<String>,
-}
 
 pub fn render(view: &View<'_>) -> String {
     let findings = view.worst_first();
@@ -148,7 +53,7 @@ pub(super) fn log(
     rules: Vec<Value>,
     complete: bool,
     properties: Option<Value>,
-    (results, total): (impl Iterator<Item = impl Serialize>, usize),
+    (results, total): (impl Iterator<Item = Value>, usize),
 ) -> String {
     const EMPTY: &str = "\"results\": []";
     let mut notifications = Vec::new();
@@ -177,7 +82,7 @@ pub(super) fn log(
         run["properties"] = properties;
     }
     let frame = serde_json::to_string_pretty(&json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})).unwrap_or_default();
-    let lines: Vec<String> = results.take(MOST).filter_map(|result| serde_json::to_string(&result).ok()).collect();
+    let lines: Vec<String> = results.take(MOST).map(|result| result.to_string()).collect();
     // No string can contain an unescaped quotation mark.
     let listed =
         if lines.is_empty() { EMPTY.to_owned() } else { format!("\"results\": [\n        {}\n      ]", lines.join(",\n        ")) };
@@ -246,63 +151,72 @@ fn pascal(id: &str) -> String {
     id.split('-').map(word).collect()
 }
 
-fn entry<'r>(finding: &'r Finding, rule_index: usize, twin: usize, view: &View<'_>) -> ResultEntry<'r> {
-    let location =
-        |anchor: Anchor<'_>| Location { physical_location: physical(anchor), logical_locations: logical(finding).into_iter().collect() };
-    ResultEntry {
-        rule_id: &finding.rule,
-        rule_index,
-        level: level(finding.severity),
-        message: Text { text: message(finding) },
-        locations: view.anchors.of(finding).map(location).into_iter().collect(),
-        partial_fingerprints: Fingerprints {
-            primary_location_line_hash: format!("{}:{twin}", finding.fingerprint),
-            own: &finding.fingerprint,
+fn entry(finding: &Finding, rule_index: usize, twin: usize, view: &View<'_>) -> Value {
+    let mut result = json!({
+        "ruleId": finding.rule,
+        "ruleIndex": rule_index,
+        "level": level(finding.severity),
+        "message": {"text": message(finding)},
+        // GitHub compares only the first of them.
+        "partialFingerprints": {
+            "primaryLocationLineHash": format!("{}:{twin}", finding.fingerprint),
+            "crdwise/v1": finding.fingerprint,
         },
-        baseline_state: view.report.old.is_some().then_some(match finding.status {
-            Status::PreExisting => "unchanged",
-            Status::New | Status::Waived => "new",
-        }),
-        suppressions: suppression(finding).into_iter().collect(),
-        properties: Properties {
-            crd: visible(&finding.crd),
-            version: finding.version.as_deref().map(visible),
-            path: visible(&finding.path),
-            class: finding.class,
-            kind: finding.kind,
-            bump: finding.bump,
-            affects: finding.affects,
-            certainty: finding.certainty,
-            status: finding.status,
-            group: &finding.group,
-            before: finding.before.as_ref().map(|Spot { file, line, column, .. }| format!("{}:{line}:{column}", visible(file))),
+        "properties": {
+            "crd": visible(&finding.crd),
+            "version": finding.version.as_deref().map(visible),
+            "path": visible(&finding.path),
+            "class": finding.class,
+            "kind": finding.kind,
+            "bump": finding.bump,
+            "affects": finding.affects,
+            "certainty": finding.certainty,
+            "status": finding.status,
+            "group": finding.group,
         },
+    });
+    if let Some(Spot { file, line, column, .. }) = &finding.before {
+        result["properties"]["before"] = format!("{}:{line}:{column}", visible(file)).into();
+    }
+    if let Some(anchor) = view.anchors.of(finding) {
+        let mut location = json!({"physicalLocation": physical(anchor)});
+        if let Some((name, kind)) = logical(finding) {
+            location["logicalLocations"] = json!([{"fullyQualifiedName": name, "kind": kind}]);
+        }
+        result["locations"] = json!([location]);
+    }
+    if view.report.old.is_some() {
+        result["baselineState"] = if finding.status == Status::PreExisting { "unchanged" } else { "new" }.into();
+    }
+    if finding.status == Status::Waived {
+        let mut suppression = json!({"kind": "external"});
+        if let Some(reason) = &finding.waiver {
+            suppression["justification"] = visible(reason).into();
+        }
+        result["suppressions"] = json!([suppression]);
+    }
+    result
+}
+
+/// The field, version or CRD, and what it is; `None` for a finding about the bundle.
+fn logical(finding: &Finding) -> Option<(String, &'static str)> {
+    let crd = visible(&finding.crd);
+    match &finding.version {
+        _ if crd.is_empty() => None,
+        None => Some((crd.into_owned(), "type")),
+        Some(version) if finding.path.is_empty() => Some((format!("{crd}/{}", visible(version)), "type")),
+        Some(version) => Some((format!("{crd}/{}:{}", visible(version), visible(&finding.path)), "member")),
     }
 }
 
-fn suppression(finding: &Finding) -> Option<Suppression<'_>> {
-    let waived = Suppression { kind: "external", justification: finding.waiver.as_deref().map(visible) };
-    (finding.status == Status::Waived).then_some(waived)
-}
-
-/// The field, version or CRD; `None` for a finding about the bundle.
-fn logical(finding: &Finding) -> Option<LogicalLocation<'_>> {
-    let (name, kind): (Cow<'_, str>, _) = match &finding.version {
-        _ if finding.crd.is_empty() => return None,
-        None => (visible(&finding.crd), "type"),
-        Some(version) if finding.path.is_empty() => (format!("{}/{}", visible(&finding.crd), visible(version)).into(), "type"),
-        Some(version) => (format!("{}/{}:{}", visible(&finding.crd), visible(version), visible(&finding.path)).into(), "member"),
+pub(super) fn physical(anchor: Anchor<'_>) -> Value {
+    let Anchor { path, line, column, end_column, .. } = anchor;
+    let artifact = match path.starts_with('/') {
+        true => json!({"uri": format!("file://{}", uri(path))}),
+        false => json!({"uri": uri(path), "uriBaseId": ROOT}),
     };
-    Some(LogicalLocation { fully_qualified_name: name, kind })
-}
-
-pub(super) fn physical(anchor: Anchor<'_>) -> PhysicalLocation {
-    let absolute = anchor.path.starts_with('/');
-    let scheme = if absolute { "file://" } else { "" };
-    PhysicalLocation {
-        artifact_location: ArtifactLocation { uri: format!("{scheme}{}", uri(anchor.path)), uri_base_id: (!absolute).then_some(ROOT) },
-        region: Region { start_line: anchor.line, start_column: anchor.column, end_line: anchor.line, end_column: anchor.end_column },
-    }
+    let region = json!({"startLine": line, "startColumn": column, "endLine": line, "endColumn": end_column});
+    json!({"artifactLocation": artifact, "region": region})
 }
 
 /// Message, help and proof as plain text. `[text](address)` would become a link.
@@ -379,7 +293,7 @@ mod tests {
 
     #[test]
     fn the_worst_are_kept_when_there_are_too_many() {
-        let mut findings = vec![Finding { severity: Severity::Info, kind: Kind::AddField, ..sample::finding() }; MOST];
+        let mut findings = vec![Finding { severity: Severity::Info, kind: crate::judge::rule::Kind::AddField, ..sample::finding() }; MOST];
         findings.push(Finding { fingerprint: "ffffffffffffffff".into(), ..sample::finding() });
         let log: Value = serde_json::from_str(&sample::rendered(findings, render)).unwrap();
         let run = &log["runs"][0];
