@@ -124,7 +124,7 @@ impl<'r> CheckRun<'r> {
             inputs: arguments.sides.inputs.clone(),
             crds_only: false,
             judging: arguments.judging.clone(),
-            output: arguments::Output { format: Vec::new(), all: false, proof: false, quiet: false },
+            output: arguments::Output::default(),
             limits: arguments.limits.clone(),
         };
         let objects = ObjectInputs::of(reader, arguments);
@@ -144,7 +144,7 @@ impl<'r> CheckRun<'r> {
             new,
             standard,
             history: Vec::new(),
-            manifests: LoadedManifests::none(),
+            manifests: LoadedManifests::default(),
             release: None,
             objects: None,
             min_crds,

@@ -78,14 +78,7 @@ fn recommended(arguments: &arguments::ConversionsRelease, reader: &InputReader, 
         let tag = reader.loader.repository().and_then(|repository| repository.last_release(&["HEAD"])).ok().flatten();
         tag.map(|tag| OsString::from(tag.name))
     };
-    let sides = arguments::ChangeSides {
-        inputs: Vec::new(),
-        against: arguments.against.clone().or_else(last),
-        merge_base: false,
-        against_tag: None,
-        base_is_unknown: false,
-        versions: arguments::Versions::default(),
-    };
+    let sides = arguments::ChangeSides { against: arguments.against.clone().or_else(last), ..arguments::ChangeSides::default() };
     let review = sides.as_review(arguments.conversions.as_ref(), &arguments::Judging::default(), &arguments.limits);
     let review = default_inputs::review(review, streams)?;
     let unknown = || Stop::usage("no version can be recommended: pass VERSION, or --against with the last release");

@@ -16,6 +16,7 @@ use super::input::InputReader;
 use super::{Exit, Stop, Streams};
 
 /// The conversion manifests of a run.
+#[derive(Default)]
 pub(super) struct LoadedManifests {
     now: Option<Conversions>,
     before: Option<Conversions>,
@@ -73,12 +74,8 @@ impl LoadedManifests {
         }
     }
 
-    pub fn none() -> LoadedManifests {
-        LoadedManifests { now: None, before: None, requested: None, unread: Vec::new(), only_earlier: false }
-    }
-
     pub fn new(reader: &InputReader, requested: Option<&OsString>, inputs: &[OsString]) -> Result<LoadedManifests, Stop> {
-        let mut found = LoadedManifests { now: None, before: None, requested: requested.cloned(), unread: Vec::new(), only_earlier: false };
+        let mut found = LoadedManifests { requested: requested.cloned(), ..LoadedManifests::default() };
         let loaded = match requested {
             Some(requested) => Some(load(reader, &reader.parse(std::slice::from_ref(requested))?)),
             None => load_next_to(reader, inputs).or_else(|| {

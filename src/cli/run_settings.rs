@@ -320,9 +320,9 @@ impl ConfigSearch<'_, '_> {
             InputKind::Path(path) => above(&self.reader.loader.dir().join(path), name)?.into_iter().map(Input::path).collect(),
             InputKind::Stdin | InputKind::Cluster { .. } => above(self.reader.loader.dir(), name)?.into_iter().map(Input::path).collect(),
             InputKind::Revision { rev, path } => {
-                self.tree(path, name).map(|path| absent(InputKind::Revision { rev: rev.clone(), path })).collect()
+                self.tree(path, name).map(|path| absent(InputKind::Revision { rev: rev.clone(), path }.into())).collect()
             }
-            InputKind::Index { path } => self.tree(path, name).map(|path| absent(InputKind::Index { path })).collect(),
+            InputKind::Index { path } => self.tree(path, name).map(|path| absent(InputKind::Index { path }.into())).collect(),
         })
     }
 

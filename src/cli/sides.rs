@@ -9,6 +9,7 @@ use crate::input::{Against, AgainstError, File, GitError, Input, InputKind, Orig
 use crate::judge::review::StatedVersion;
 use crate::model::semantic_version;
 
+use super::config::folder::absent;
 use super::input::{InputReader, Read, Unparsed, label, names_a_crd, with_advice};
 use super::{Exit, Stop};
 
@@ -187,12 +188,6 @@ fn has_same_texts(old: &[File], new: &[File]) -> bool {
 fn absent_at_revision(inputs: Vec<Input>) -> Vec<Input> {
     let at_revision = |input: &Input| matches!(input.kind, InputKind::Revision { .. });
     inputs.into_iter().map(|input| if at_revision(&input) { absent(input) } else { input }).collect()
-}
-
-/// Marks an input that may exist only on the other side as an empty bundle.
-fn absent(mut input: Input) -> Input {
-    input.absent_is_empty = true;
-    input
 }
 
 fn in_tree(file: &File) -> Option<String> {

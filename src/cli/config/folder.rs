@@ -34,7 +34,7 @@ impl ConfigFolder {
 
     /// A file named in the configuration, which may be missing.
     pub(in crate::cli) fn file(&self, name: &str) -> Result<Input, String> {
-        self.inside(name).map(absent)
+        self.inside(name).map(|kind| absent(kind.into()))
     }
 
     /// A directory named in the configuration.
@@ -43,7 +43,7 @@ impl ConfigFolder {
             InputKind::Path(path) if !path.exists() => Err(format!("the directory `{name}` doesn't exist")),
             InputKind::Path(path) if !path.is_dir() => Err(format!("`{name}` is not a directory")),
             InputKind::Path(path) => Ok(Input::path(path)),
-            of_git => Ok(absent(of_git)),
+            of_git => Ok(absent(of_git.into())),
         }
     }
 
@@ -146,8 +146,8 @@ pub(in crate::cli) fn real(origin: &Origin) -> Origin {
     }
 }
 
-pub(in crate::cli) fn absent(kind: InputKind) -> Input {
-    let mut input = Input::from(kind);
+/// Marks an input that may be missing as empty.
+pub(in crate::cli) fn absent(mut input: Input) -> Input {
     input.absent_is_empty = true;
     input
 }
