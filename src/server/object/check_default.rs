@@ -2,7 +2,7 @@
 
 use crate::model::schema::Shape;
 
-use super::error::{FieldError, FieldErrorKind, FieldErrorType};
+use super::error::{FieldError, FieldErrorKind};
 use super::node::CompiledNode;
 use super::path::Trail;
 use super::types::ReadPurpose;
@@ -18,13 +18,7 @@ pub fn default_of_schema(shape: &Shape) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let root = Trail::Root;
     if !prune::unknown(&mut value.clone(), &node, shape.embedded).is_empty() {
-        errors.push(FieldError::bracketed(
-            &root,
-            FieldErrorKind::Unknown,
-            FieldErrorType::Invalid,
-            Some(default),
-            "must not have unknown fields",
-        ));
+        errors.push(FieldError::invalid(&root, FieldErrorKind::Unknown, default, "must not have unknown fields"));
     }
     if let Some(error) = embedded::read(&mut value, &node, &root, &mut Vec::new()) {
         errors.push(error);

@@ -25,15 +25,9 @@ pub(super) fn read(value: &mut Value, node: &CompiledNode, trail: &Trail<'_>, dr
                 if node.shape.embedded {
                     let trail = Trail::Key(trail, name);
                     let error = match name.as_str() {
-                        "apiVersion" | "kind" => (!value.is_string()).then(|| {
-                            FieldError::bracketed(
-                                &trail,
-                                FieldErrorKind::Embedded,
-                                FieldErrorType::Invalid,
-                                Some(value),
-                                "must be a string",
-                            )
-                        }),
+                        "apiVersion" | "kind" => {
+                            (!value.is_string()).then(|| FieldError::invalid(&trail, FieldErrorKind::Embedded, value, "must be a string"))
+                        }
                         "metadata" => {
                             let error = metadata::read(value, &trail, FieldErrorKind::Embedded, dropped);
                             metadata::drop_empty(value);
@@ -152,25 +146,16 @@ pub(super) fn is_resource(map: &Map<String, Value>) -> Option<bool> {
 fn type_names(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     for (field, form) in [("apiVersion", api_version as fn(&str) -> Option<String>), ("kind", kind)] {
         let trail = Trail::Key(trail, field);
-        match map.get(field) {
-            None => errors.push(FieldError::bracketed(&trail, FieldErrorKind::Embedded, FieldErrorType::Required, None, "")),
-            Some(value @ Value::String(text)) if text.is_empty() => {
-                errors.push(FieldError::bracketed(
-                    &trail,
-                    FieldErrorKind::Embedded,
-                    FieldErrorType::Invalid,
-                    Some(value),
-                    "must not be empty",
-                ));
-            }
-            Some(value) => {
-                let words = value.as_str().map_or(Some("must be a string".to_owned()), form);
-                errors
-                    .extend(words.map(|words| {
-                        FieldError::bracketed(&trail, FieldErrorKind::Embedded, FieldErrorType::Invalid, Some(value), &words)
-                    }));
-            }
-        }
+        let Some(value) = map.get(field) else {
+            errors.push(FieldError::bracketed(&trail, FieldErrorKind::Embedded, FieldErrorType::Required, None, ""));
+            continue;
+        };
+        let fault = match value.as_str() {
+            Some("") => Some("must not be empty".to_owned()),
+            Some(text) => form(text),
+            None => Some("must be a string".to_owned()),
+        };
+        errors.extend(fault.map(|fault| FieldError::invalid(&trail, FieldErrorKind::Embedded, value, &fault)));
     }
 }
 

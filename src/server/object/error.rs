@@ -242,6 +242,11 @@ impl FieldError {
     pub(super) fn bracketed(trail: &Trail<'_>, kind: FieldErrorKind, reason: FieldErrorType, value: Option<&Value>, detail: &str) -> Self {
         FieldError::new(trail.path(), Naming::Bracketed, kind, reason, value, detail)
     }
+
+    /// The same for a value that is wrong.
+    pub(super) fn invalid(trail: &Trail<'_>, kind: FieldErrorKind, value: &Value, detail: &str) -> Self {
+        FieldError::bracketed(trail, kind, FieldErrorType::Invalid, Some(value), detail)
+    }
 }
 
 /// Formats a value like Go's `%#v`.

@@ -49,15 +49,9 @@ pub(super) fn check(value: &Value, node: &CompiledNode, trail: &Trail<'_>, error
 }
 
 fn keyed(items: &[Value], keys: &[String], trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
-    if let Some(index) = items.iter().position(|item| !item.is_object() && !item.is_null()) {
+    if let Some((index, item)) = items.iter().enumerate().find(|(_, item)| !item.is_object() && !item.is_null()) {
         let words = "must be an object for an array of list-type map";
-        errors.push(FieldError::bracketed(
-            &Trail::Index(trail, index),
-            FieldErrorKind::ListItem,
-            FieldErrorType::Invalid,
-            items.get(index),
-            words,
-        ));
+        errors.push(FieldError::invalid(&Trail::Index(trail, index), FieldErrorKind::ListItem, item, words));
         return;
     }
     let found: Vec<Value> = items.iter().map(|item| keys_of(item, keys)).collect();

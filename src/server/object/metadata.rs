@@ -8,13 +8,13 @@ use crate::go::strfmt::name;
 use crate::server::decoded_type::{self, DecodedType, OBJECT_META};
 use crate::server::object_meta::{self, MetadataFault, NamePart};
 
-use super::error::{FieldError, FieldErrorKind, FieldErrorType, Naming};
+use super::error::{FieldError, FieldErrorKind, Naming};
 use super::path::{ObjectPath, Trail};
 
 /// Drops unknown fields of `metadata`. If a known field has the wrong type, the whole object can't be decoded.
 pub(super) fn read(value: &mut Value, trail: &Trail<'_>, kind: FieldErrorKind, dropped: &mut Vec<ObjectPath>) -> Option<FieldError> {
     let Some(map) = value.as_object_mut() else {
-        return (!value.is_null()).then(|| FieldError::bracketed(trail, kind, FieldErrorType::Invalid, Some(value), "must be an object"));
+        return (!value.is_null()).then(|| FieldError::invalid(trail, kind, value, "must be an object"));
     };
     read_fields(map, OBJECT_META, trail, kind, dropped)
 }
@@ -30,13 +30,7 @@ fn read_fields(
         let Some(ty) = decoded_type::field(fields, name) else { continue };
         let trail = Trail::Key(trail, name);
         if !decodes(ty, value) {
-            return Some(FieldError::bracketed(
-                &trail,
-                kind,
-                FieldErrorType::Invalid,
-                Some(value),
-                &format!("must be {}", ty.description()),
-            ));
+            return Some(FieldError::invalid(&trail, kind, value, &format!("must be {}", ty.description())));
         }
         let DecodedType::List(DecodedType::Struct(fields)) = ty else { continue };
         for (index, item) in value.as_array_mut().into_iter().flatten().enumerate() {

@@ -110,7 +110,7 @@ impl<'n> Rule<'n> {
 
     /// The error of a rule that couldn't be run: the server shows the type of the node instead of its value.
     fn failed(&self, trail: &Trail<'_>, detail: &str) -> FieldError {
-        FieldError::bracketed(trail, FieldErrorKind::Rule, FieldErrorType::Invalid, Some(&Value::from(self.type_name())), detail)
+        FieldError::invalid(trail, FieldErrorKind::Rule, &self.type_name().into(), detail)
     }
 }
 
