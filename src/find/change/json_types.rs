@@ -12,25 +12,25 @@ impl JsonTypes {
     pub(super) const ARRAY: JsonTypes = JsonTypes(2);
     pub(super) const STRING: JsonTypes = JsonTypes(4);
     pub(super) const INTEGER: JsonTypes = JsonTypes(8);
-    pub(super) const BOOLEAN: JsonTypes = JsonTypes(32);
     pub(super) const ANY: JsonTypes = JsonTypes(63);
 
-    /// Integers and fractions.
-    const NUMBER: JsonTypes = JsonTypes(8 | 16);
     const INT_OR_STRING: JsonTypes = JsonTypes(8 | 4);
 
     pub(super) fn of(schema: &Schema<'_>) -> JsonTypes {
         if schema.is_int_or_string() {
             return JsonTypes::INT_OR_STRING;
         }
-        match schema.ty() {
-            Some("object") => JsonTypes::OBJECT,
-            Some("array") => JsonTypes::ARRAY,
-            Some("string") => JsonTypes::STRING,
-            Some("integer") => JsonTypes::INTEGER,
-            Some("number") => JsonTypes::NUMBER,
-            Some("boolean") => JsonTypes::BOOLEAN,
-            _ => JsonTypes::ANY,
+        schema.ty().and_then(Type::parse).map_or(JsonTypes::ANY, JsonTypes::only)
+    }
+
+    fn only(ty: Type) -> JsonTypes {
+        match ty {
+            Type::Object => JsonTypes::OBJECT,
+            Type::Array => JsonTypes::ARRAY,
+            Type::String => JsonTypes::STRING,
+            Type::Integer => JsonTypes::INTEGER,
+            Type::Number => JsonTypes(8 | 16),
+            Type::Boolean => JsonTypes(32),
         }
     }
 
@@ -59,14 +59,6 @@ impl JsonTypes {
     /// Sets these types on a shape.
     pub(super) fn apply(self, shape: &mut Shape) {
         shape.int_or_string = self == JsonTypes::INT_OR_STRING;
-        shape.ty = match self {
-            JsonTypes::OBJECT => Some(Type::Object),
-            JsonTypes::ARRAY => Some(Type::Array),
-            JsonTypes::STRING => Some(Type::String),
-            JsonTypes::INTEGER => Some(Type::Integer),
-            JsonTypes::NUMBER => Some(Type::Number),
-            JsonTypes::BOOLEAN => Some(Type::Boolean),
-            _ => None,
-        };
+        shape.ty = Type::ALL.into_iter().find(|&ty| JsonTypes::only(ty) == self);
     }
 }

@@ -84,8 +84,7 @@ fn values<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schem
         let at = schema.entry(Keyword::Nullable).map_or(entry.key, |entry| entry.key);
         walk.note((Aspect::Nullable, Effect::Dead), at, position);
     }
-    let known = |ty: &&str| matches!(*ty, "string" | "boolean" | "number" | "integer" | "array" | "object");
-    let ty = schema.ty().filter(known).filter(|_| !schema.is_int_or_string());
+    let ty = schema.ty().filter(|ty| Type::parse(ty).is_some() && !schema.is_int_or_string());
     let mut seen: HashSet<String> = HashSet::new();
     for value in entry.value.items() {
         if let Some(ty) = ty

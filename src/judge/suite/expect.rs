@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::model::kubernetes::Minors;
+use crate::model::schema::is_meta;
 use crate::server::object::{FieldError, FieldErrorKind, Response};
 
 use super::{Expectations, Expected, ExpectedError};
@@ -115,11 +116,8 @@ fn rejected_by(wanted: &[ExpectedError], errors: &[FieldError]) -> Option<CaseFa
 /// The part of an object to compare: for its type and metadata, only what is expected.
 fn comparable(object: &Value, wanted: &Value) -> Value {
     let Some(map) = object.as_object() else { return object.clone() };
-    let mut kept: Map<String, Value> = map
-        .iter()
-        .filter(|(key, _)| !matches!(key.as_str(), "apiVersion" | "kind" | "metadata"))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
+    let mut kept: Map<String, Value> =
+        map.iter().filter(|(key, _)| !is_meta(key)).map(|(key, value)| (key.clone(), value.clone())).collect();
     let metadata = |object: &Value, key: &str| object.get("metadata").and_then(|metadata| metadata.get(key)).cloned();
     for key in ["labels", "annotations", "finalizers", "ownerReferences"] {
         if metadata(wanted, key).is_some() {

@@ -28,8 +28,6 @@ impl ReadPurpose {
 pub(crate) struct Types(u8);
 
 impl Types {
-    const ALL: [Type; 6] = [Type::Object, Type::Array, Type::Integer, Type::Number, Type::String, Type::Boolean];
-
     fn bit(ty: Type) -> u8 {
         match ty {
             Type::Object => 1,
@@ -64,7 +62,7 @@ impl Types {
 
     /// The types as the server writes them in a message.
     pub fn names(self) -> String {
-        let named: Vec<&str> = Self::ALL.into_iter().filter(|&ty| self.has(ty)).map(Type::name).collect();
+        let named: Vec<&str> = Type::ALL.into_iter().filter(|&ty| self.has(ty)).map(Type::name).collect();
         named.join(",")
     }
 
@@ -73,7 +71,7 @@ impl Types {
         if self.is_empty() && !has_format {
             return JsonKinds::ALL;
         }
-        let mut kinds = Self::ALL.into_iter().filter(|&ty| self.has(ty)).fold(JsonKinds::NONE, |kinds, ty| match ty {
+        let mut kinds = Type::ALL.into_iter().filter(|&ty| self.has(ty)).fold(JsonKinds::NONE, |kinds, ty| match ty {
             Type::Object => kinds.with(JsonKind::Object),
             Type::Array => kinds.with(JsonKind::Array),
             Type::String => kinds.with(JsonKind::String),
