@@ -127,7 +127,7 @@ impl<'s> CaseMaker<'s> {
         if let (Value::Object(all), Value::Object(own)) = (&mut object, body) {
             all.extend(own.into_iter().filter(|(key, _)| !crate::model::schema::is_meta(key)));
         }
-        super::witness::write_whole_numbers(&mut object);
+        crate::model::number::write_as_sent(&mut object);
         object
     }
 }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use crate::model::number::as_sent;
 use crate::model::relation::Search;
 use crate::model::schema::shape::{CountRange, Extra, Type};
 use crate::model::schema::{Shape, is_meta};
@@ -126,7 +127,7 @@ fn own(shape: &Shape) -> Vec<Formula> {
     if number {
         let bounds = [shape.bounds.minimum, shape.bounds.maximum].into_iter().flatten();
         for bound in bounds.flat_map(|bound| [bound - 1.0, bound, bound + 1.0]).chain([0.0, 1.0]) {
-            wanted.push(Formula::Equals(if bound.fract() == 0.0 && bound.abs() < 9e15 { (bound as i64).into() } else { bound.into() }));
+            wanted.push(Formula::Equals(as_sent(bound)));
         }
     }
     let counted = match shape.ty {

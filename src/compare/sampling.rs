@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::model::PathStep;
+use crate::model::number::as_sent;
 use crate::model::schema::shape::{Extra, ListType, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::server::object::clause_accepts;
@@ -110,7 +111,7 @@ impl<'s> Sampler<'s> {
             let texts = if self.below(2) == 0 { self.learnt.written.max(2) } else { end };
             let (text, number) = (self.below(texts.min(self.learnt.texts.len())), self.below(end.min(self.learnt.numbers.len())));
             self.palette.extend(self.learnt.texts.get(text).map(|text| Value::from(text.as_str())));
-            self.palette.extend(self.learnt.numbers.get(number).map(|&x| whole(x).unwrap_or_else(|| x.into())));
+            self.palette.extend(self.learnt.numbers.get(number).map(|&x| as_sent(x)));
         }
     }
 
@@ -326,7 +327,7 @@ impl<'s> Sampler<'s> {
                 [shape.bounds.minimum, shape.bounds.maximum].into_iter().flatten().flat_map(|bound| [bound, bound + 1.0, bound - 1.0]);
             let fractions = shape.ty == Some(Type::Number);
             let bounds: Vec<f64> = bounds.collect();
-            list.extend(bounds.iter().chain(&self.learnt.numbers).filter_map(|&x| whole(x).or_else(|| fractions.then(|| x.into()))));
+            list.extend(bounds.iter().chain(&self.learnt.numbers).map(|&x| as_sent(x)).filter(|number| fractions || number.is_i64()));
             // Beyond what a float can represent exactly, and where sums and products overflow.
             list.extend([9_007_199_254_740_993_i64, i64::MAX, i64::MIN].map(Value::from));
         }
@@ -418,9 +419,4 @@ impl<'s> Sampler<'s> {
 fn longest(values: &[Value]) -> Option<Value> {
     let texts = values.iter().filter(|value| value.is_string());
     texts.max_by_key(|value| value.as_str().map(str::len)).or(values.first()).cloned()
-}
-
-/// Writes a whole number without a fraction.
-fn whole(x: f64) -> Option<Value> {
-    (x.fract() == 0.0 && x.abs() < 9.1e15).then(|| (x as i64).into())
 }

@@ -12,7 +12,7 @@ use crate::cel::ast::{ExprKind, Literal as CelLiteral};
 use crate::cel::parse::read;
 use crate::go::strfmt::name::subdomain;
 use crate::model::fact::{Aspect, Outcome, Witness};
-use crate::model::number::is_sent_as_integer;
+use crate::model::number::write_as_sent;
 use crate::model::relation::{Search, UndecidedReason};
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, PathStep};
@@ -399,7 +399,7 @@ fn whole(head: &Value, body: &Value) -> Option<Value> {
     let mut object = head.clone();
     let (Value::Object(all), Value::Object(own)) = (&mut object, body) else { return None };
     all.extend(own.clone());
-    write_whole_numbers(&mut object);
+    write_as_sent(&mut object);
     Some(object)
 }
 
@@ -419,20 +419,6 @@ fn names_in_rules(roots: [&Shape; 2]) -> Vec<String> {
     }
     names.truncate(MAX_NAMES);
     names
-}
-
-/// Writes `2.0` as `2`, like clients do.
-pub(super) fn write_whole_numbers(value: &mut Value) {
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            if let Some(x) = number.as_f64().filter(|x| is_sent_as_integer(*x)) {
-                *value = (x as i64).into();
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(write_whole_numbers),
-        Value::Object(map) => map.values_mut().for_each(write_whole_numbers),
-        _ => {}
-    }
 }
 
 /// The first value at a path.

@@ -9,6 +9,7 @@ use crate::cel::ast::{Expr, Literal};
 use crate::cel::name::unescape;
 use crate::compare::cel_condition::field_of;
 use crate::compare::limits::analysed;
+use crate::model::number::as_sent;
 use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
@@ -72,11 +73,7 @@ fn literals(expr: &Expr) -> Vec<Value> {
     for part in expr.descendants() {
         match part.literal() {
             Some(Literal::Int(n)) => [0, 1, -1].into_iter().filter_map(|d| n.checked_add(d)).for_each(|n| push(n.into())),
-            // Whole numbers are written without a fraction.
-            Some(Literal::Double(x)) => [0.0, 0.5, -0.5].into_iter().map(|d| x + d).for_each(|x| {
-                let whole = x.fract() == 0.0 && x.abs() < 1e15;
-                push(if whole { (x as i64).into() } else { x.into() });
-            }),
+            Some(Literal::Double(x)) => [0.0, 0.5, -0.5].into_iter().for_each(|d| push(as_sent(x + d))),
             Some(Literal::String(text)) => {
                 push(text.as_str().into());
                 push(format!("{text}x").into());

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use crate::go::regexp::Pattern;
 use crate::input::yaml::{Data, Node};
 use crate::model::fact::{Aspect, Effect, Word};
-use crate::model::number::Broken;
+use crate::model::number::{Broken, write_as_sent};
+use crate::model::schema::shape::Type;
 use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
 use crate::model::kubernetes::Feature;
@@ -96,43 +97,12 @@ fn values<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schem
             fact.words.insert(Word::Value, value.source().to_owned());
             fact.words.insert(Word::Wanted, ty.to_owned());
         }
-        let mut data = String::new();
-        write_data(value, &mut data);
-        if !seen.insert(data) {
+        let mut data = value.to_json();
+        write_as_sent(&mut data);
+        if !seen.insert(data.to_string()) {
             let fact = walk.note((Aspect::Enum, Effect::Duplicate), value, position);
             fact.key = Some(value.source().to_owned());
             fact.words.insert(Word::Value, value.source().to_owned());
-        }
-    }
-}
-
-/// Writes a value so that equal values have the same text: whole floats as integers, keys in order.
-fn write_data(value: Node<'_>, out: &mut String) {
-    match value.data() {
-        Data::Null => out.push_str("null"),
-        Data::Bool(flag) => out.push_str(if flag { "true" } else { "false" }),
-        Data::Int(number) => out.push_str(&number.to_string()),
-        Data::Float(number) if number.fract() == 0.0 && number.abs() < 9.0e15 => out.push_str(&(number as i64).to_string()),
-        Data::Float(number) => out.push_str(&number.to_string()),
-        Data::Str(text) => out.push_str(&format!("{text:?}")),
-        Data::Seq => {
-            out.push('[');
-            for item in value.items() {
-                write_data(item, out);
-                out.push(',');
-            }
-            out.push(']');
-        }
-        Data::Map => {
-            let mut entries: Vec<_> = value.entries().collect();
-            entries.sort_by_key(|entry| entry.name());
-            out.push('{');
-            for entry in entries {
-                out.push_str(&format!("{:?}:", entry.name()));
-                write_data(entry.value, out);
-                out.push(',');
-            }
-            out.push('}');
         }
     }
 }

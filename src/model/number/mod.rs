@@ -202,6 +202,21 @@ pub fn is_sent_as_integer(float: f64) -> bool {
     float.fract() == 0.0 && (-END..END).contains(&float)
 }
 
+/// A number as clients send it.
+pub(crate) fn as_sent(float: f64) -> serde_json::Value {
+    if is_sent_as_integer(float) { (float as i64).into() } else { float.into() }
+}
+
+/// Writes all numbers of a value as clients send them.
+pub(crate) fn write_as_sent(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Number(number) if number.is_f64() => *value = number.as_f64().map_or(serde_json::Value::Null, as_sent),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(write_as_sent),
+        serde_json::Value::Object(map) => map.values_mut().for_each(write_as_sent),
+        _ => {}
+    }
+}
+
 /// Converts to 64 bits like Go on amd64: a value that doesn't fit becomes the smallest integer.
 pub(crate) fn go_int64(float: f64) -> i64 {
     if (-END..END).contains(&float) { float as i64 } else { i64::MIN }

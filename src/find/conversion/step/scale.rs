@@ -11,6 +11,7 @@ use crate::find::conversion::search::Wanted;
 use crate::find::conversion::shape_edit::declared;
 use crate::input::yaml::Node;
 use crate::model::FieldPath;
+use crate::model::number::as_sent;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{NumberBounds, Type};
 use crate::server::object::only_listed;
@@ -208,12 +209,7 @@ impl Scale {
 impl Factor {
     /// The schema of scaled values.
     fn scaled(self, child: &Shape) -> Option<Shape> {
-        let bound = |bound: Option<f64>| {
-            let bound = bound?;
-            let whole = bound.fract() == 0.0 && bound.abs() < 9.0e15;
-            let value = if whole { Value::from(bound as i64) } else { Value::from(bound) };
-            self.apply(&value).ok()?.as_f64()
-        };
+        let bound = |bound: Option<f64>| self.apply(&as_sent(bound?)).ok()?.as_f64();
         let whole_factor = self.multiply % self.divide == 0;
         let step = child.bounds.multiple_of.or((child.ty == Some(Type::Integer)).then_some(1.0));
         let multiple_of = step.filter(|_| whole_factor).map(|step| step * (self.multiply / self.divide) as f64);
