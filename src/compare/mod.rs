@@ -17,6 +17,7 @@ mod generate;
 mod limits;
 mod neighbours;
 mod order;
+mod random;
 mod sampling;
 pub(crate) mod solver;
 pub mod strings;
@@ -35,6 +36,8 @@ pub use generate::{around, embed, filled};
 pub(crate) use limits::{MAX_LIST, MAX_RULE, bounded_shape, is_oversized, is_oversized_shape};
 pub(crate) use order::is_same;
 pub use order::{order, order_local, order_roots, order_with_lost_lists, order_without_lists};
+#[cfg(any(test, fuzzing))]
+pub(crate) use random::Random;
 pub(crate) use solver::completed;
 pub use witness::{Cause, Trial, What, Witnesses};
 

@@ -16,6 +16,7 @@ use crate::model::schema::{Shape, is_meta};
 use crate::server::object::clause_accepts;
 
 use super::Budget;
+use super::random::Random;
 use super::solver::{Goal, Pin, PinTarget, Preference, Reader, Solver};
 use learnt::Learnt;
 
@@ -34,7 +35,7 @@ const MAX_TEXT: u64 = 1_024;
 
 /// Generates random values of a schema.
 pub(super) struct Sampler<'s> {
-    state: u64,
+    random: Random,
     learnt: Learnt,
     /// The few scalars that one object is mostly made of, so that its parts are often equal.
     palette: Vec<Value>,
@@ -62,7 +63,7 @@ impl<'s> Sampler<'s> {
     /// `rules` are the texts whose literals and fields are used.
     pub(super) fn new<'r>(rules: impl Iterator<Item = &'r str>, budget: &Budget) -> Self {
         Sampler {
-            state: 0x9E37_79B9_7F4A_7C15,
+            random: Random(0x9E37_79B9_7F4A_7C15),
             learnt: Learnt::of(rules),
             palette: Vec::new(),
             leaves: HashMap::new(),
@@ -75,12 +76,8 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    /// The next pseudo-random number below this one (xorshift).
     fn below(&mut self, end: usize) -> usize {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        usize::try_from(self.state >> 33).unwrap_or(0) % end.max(1)
+        self.random.below(end)
     }
 
     /// An element of a list; the first ones more often, so that two fields are often equal.
@@ -354,7 +351,7 @@ impl<'s> Sampler<'s> {
     /// Picks one of a list, and a random number.
     pub(super) fn pick<'v, V>(&mut self, list: &'v [V]) -> Option<(&'v V, u64)> {
         let picked = list.get(self.below(list.len()))?;
-        Some((picked, self.state))
+        Some((picked, self.random.0))
     }
 
     /// Changes one or two places of a value below the path.

@@ -28,6 +28,12 @@ spec:
   scope: Namespaced
 ";
 
+/// A number in an environment variable.
+#[cfg(test)]
+pub(crate) fn number_in(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
 /// The shape of a schema written as JSON.
 pub(crate) fn shape(schema: &Value) -> Shape {
     let documents = parse(&schema.to_string().into(), &YamlBudget::default());

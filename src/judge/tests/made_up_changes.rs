@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::compare::Random;
+
 use super::made_up_schemas::{Keywords, clauses, conditions, default, kind_of, put, rule, schema};
-use super::rule_pairs::{Random, reformulated};
+use super::rule_pairs::reformulated;
 
 const WORDS_OF_NUMBERS: [&str; 3] = ["minimum", "maximum", "multipleOf"];
 const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";

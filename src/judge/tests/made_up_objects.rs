@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::compare::Random;
+
 use super::made_up_schemas::{TEXTS, put};
-use super::rule_pairs::Random;
 
 /// Texts and numbers that the conditions of two schemas mention.
 #[derive(Default)]

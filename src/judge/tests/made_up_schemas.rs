@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::rule_pairs::Random;
+use crate::compare::Random;
 
 pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
 pub(super) const TEXTS: [&str; 14] = ["", "a", "b", "ab", "abc", "B", "1", "é", "10.0.0.1", "2020-01-01", "1h", "a@b.c", "YQ==", "a.b/c"];

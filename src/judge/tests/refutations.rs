@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
+use crate::compare::Random;
 use crate::model::fact::{Affected, Affects, Certainty, Fact, Outcome, Ratchet, Subject};
 use crate::model::{Bundle, Crd, Documents};
 use crate::server::object::{Endpoint, Response};
 
 use super::made_up_objects::{Literals, altered, object};
-use super::rule_pairs::Random;
 
 /// How many objects are tried with each pair.
 const OBJECTS: usize = 200;

@@ -6,10 +6,11 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::compare::Random;
 use crate::judge::finding::Class;
 use crate::model::fact::{Certainty, Fact};
 use crate::server::object::Compiled;
-use crate::testing::shape;
+use crate::testing::{number_in, shape};
 
 use super::{facts, judged, with_root};
 
@@ -18,37 +19,12 @@ const PAIRS: usize = 200;
 /// How many objects and updates each pair is tried with.
 const OBJECTS: usize = 150;
 
-/// A random number generator with a seed (xorshift).
-pub(super) struct Random(u64);
-
-/// A number in an environment variable.
-pub(super) fn number_in(name: &str) -> Option<u64> {
-    std::env::var(name).ok().and_then(|text| text.parse().ok())
+fn text(random: &mut Random) -> &'static str {
+    random.one_of(&["", "a", "b", "ab", "abc", "A", "1", "10.0.0.1", "10.0.0.0/8", "5s", "1Gi", "v1"])
 }
 
-impl Random {
-    pub(super) fn seeded(seed: u64) -> Random {
-        Random(0x9E37_79B9_7F4A_7C15 ^ seed.wrapping_mul(0x2545_F491_4F6C_DD1D))
-    }
-
-    pub(super) fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap_or(0) % end.max(1)
-    }
-
-    pub(super) fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-
-    fn text(&mut self) -> &'static str {
-        self.one_of(&["", "a", "b", "ab", "abc", "A", "1", "10.0.0.1", "10.0.0.0/8", "5s", "1Gi", "v1"])
-    }
-
-    fn int(&mut self) -> i64 {
-        self.one_of(&[-1, 0, 1, 2, 3, 4, 5, 10])
-    }
+fn int(random: &mut Random) -> i64 {
+    random.one_of(&[-1, 0, 1, 2, 3, 4, 5, 10])
 }
 
 fn schema(required: bool, rule: &str, optional: bool) -> Value {
@@ -73,7 +49,7 @@ fn schema(required: bool, rule: &str, optional: bool) -> Value {
 
 /// A condition on one or two fields.
 fn atom(random: &mut Random, old: &str) -> String {
-    let (i, j, x, y) = (random.int(), random.int(), random.text(), random.text());
+    let (i, j, x, y) = (int(random), int(random), text(random), text(random));
     let op = random.one_of(&["<", "<=", ">", ">=", "==", "!="]);
     let f = random.one_of(&["a", "b"]);
     match random.below(if old.is_empty() { 42 } else { 50 }) {
@@ -203,15 +179,15 @@ fn object(random: &mut Random, required: bool) -> Value {
         }
         let count = random.below(4);
         let value = match name {
-            "a" | "b" => random.int().into(),
-            "s" | "u" => random.text().into(),
+            "a" | "b" => int(random).into(),
+            "s" | "u" => text(random).into(),
             "t" => (random.below(2) == 0).into(),
             "e" => random.one_of(&["A", "B", "C"]).into(),
-            "l" => (0..count).map(|_| Value::from(random.text())).collect(),
-            "n" => (0..count).map(|_| Value::from(random.int())).collect(),
-            "m" => (0..count).map(|_| (random.text().to_owned(), Value::from(random.text()))).collect::<Map<_, _>>().into(),
+            "l" => (0..count).map(|_| Value::from(text(random))).collect(),
+            "n" => (0..count).map(|_| Value::from(int(random))).collect(),
+            "m" => (0..count).map(|_| (text(random).to_owned(), Value::from(text(random)))).collect::<Map<_, _>>().into(),
             _ if random.below(2) == 0 => json!({}),
-            _ => json!({"x": random.int()}),
+            _ => json!({"x": int(random)}),
         };
         spec.insert(name.to_owned(), value);
     }

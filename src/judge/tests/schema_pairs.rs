@@ -6,19 +6,19 @@
 
 use serde_json::{Value, json};
 
+use crate::compare::Random;
 use crate::judge::finding::Class;
 use crate::judge::policy::Policy;
 use crate::judge::review::{Judgement, Side, lint};
 use crate::judge::rule::Book;
 use crate::model::Documents;
 use crate::model::fact::{Affected, Certainty};
-use crate::testing::HEAD;
 use crate::testing::recorded::records;
+use crate::testing::{HEAD, number_in};
 
 use super::made_up_changes::{RulePool, changed};
 use super::made_up_schemas::root;
 use super::refutations::{Seen, Server, refuted, seen, unconfirmed, untolerated};
-use super::rule_pairs::{Random, number_in};
 use super::{facts, judged};
 
 /// How many pairs every test run tries.

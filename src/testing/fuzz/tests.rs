@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::choices::Choices;
 use super::manifests::made_up;
+use crate::compare::Random;
 use crate::find::conversion::laws::violation::violation;
+use crate::testing::number_in;
 
 /// Test data files that are small enough.
 fn seeds() -> Vec<PathBuf> {
@@ -106,27 +108,16 @@ fn expressions_and_reports_are_tried_as_well() {
     }
 }
 
-/// The number in an environment variable.
-fn number_in(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
-}
-
 /// `CRDWISE_MANIFESTS=50000 cargo test --lib -- proved_law --nocapture` tries that many manifests, from the seed
 /// `CRDWISE_MANIFEST_SEED`, and prints how many laws are proved.
 #[test]
 fn no_object_contradicts_a_proved_law() {
     let manifests = number_in("CRDWISE_MANIFESTS").unwrap_or(300);
-    let mut state = number_in("CRDWISE_MANIFEST_SEED").unwrap_or(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 33) as u8
-    };
+    let mut random = Random(number_in("CRDWISE_MANIFEST_SEED").unwrap_or(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let (mut laws, mut proved) = (0, 0);
     let mut wrong = Vec::new();
     for _ in 0..manifests {
-        let bytes: Vec<u8> = (0..400).map(|_| next()).collect();
+        let bytes: Vec<u8> = (0..400).map(|_| random.below(256) as u8).collect();
         let made_up = made_up(&mut Choices::new(&bytes));
         let Some(manifest) = made_up.manifest() else { continue };
         let count = violation(manifest, &made_up.text, &made_up.old, &made_up.new);

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::compare::Random;
 use crate::find::conversion::manifest::{Direction, Manifest};
 use crate::find::conversion::schema_endpoint::SchemaEndpoint;
 use crate::model::schema::shape::Type;
@@ -125,17 +126,17 @@ fn literals(text: &str) -> Vec<Value> {
 /// The samples of a schema, and changed copies of them.
 fn made_up(endpoint: &SchemaEndpoint, literals: &[Value]) -> Vec<Value> {
     let mut objects: Vec<Value> = endpoint.samples().iter().filter(|object| is_stored(endpoint, object)).cloned().collect();
-    let mut random = Random { state: 0x2545_F491_4F6C_DD1D, literals };
+    let mut changer = Changer { random: Random(0x2545_F491_4F6C_DD1D), literals };
     let start = objects.clone();
     for _ in 0..OBJECTS {
         if start.is_empty() {
             break;
         }
-        let mut object = start[random.below(start.len())].clone();
+        let mut object = start[changer.below(start.len())].clone();
         let before = object.clone();
         for _ in 0..CHANGES {
             let mut next = object.clone();
-            random.change_root(&mut next, &endpoint.shape);
+            changer.change_root(&mut next, &endpoint.shape);
             if is_stored(endpoint, &next) {
                 object = next;
             }
@@ -147,18 +148,15 @@ fn made_up(endpoint: &SchemaEndpoint, literals: &[Value]) -> Vec<Value> {
     objects
 }
 
-struct Random<'l> {
-    state: u64,
+/// Changes objects at random.
+struct Changer<'l> {
+    random: Random,
     literals: &'l [Value],
 }
 
-impl Random<'_> {
-    /// A number below `end` (xorshift).
+impl Changer<'_> {
     fn below(&mut self, end: usize) -> usize {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        usize::try_from(self.state >> 33).unwrap_or(0) % end.max(1)
+        self.random.below(end)
     }
 
     fn once_in(&mut self, times: usize) -> bool {
