@@ -6,6 +6,7 @@ use crate::compare::{CONDITIONS, Comparison, Sample};
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
 use crate::model::relation::Relation;
+use crate::model::schema::shape::Type;
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::model::{FieldPath, PathStep};
 use crate::server::object::enforced_format;
@@ -29,18 +30,17 @@ struct Part {
 }
 
 impl<'a> ChangeWalk<'a> {
-    /// Compares the values that a node accepts. The exact comparison of both nodes decides; each condition that differs is reported
-    /// as a cause if it makes the same difference by itself.
+    /// Compares the values that a node accepts. The exact comparison of both nodes decides; each condition that contributes to the
+    /// difference is reported as its cause.
     pub(super) fn accepted<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         let comparison = NodeComparison::of(pair, self.demanded_by_scale(pair));
         let moved = changes.has_any(COMPOSITIONS);
         let differ = CONDITIONS.iter().filter(|(aspect, words, _)| (moved || changes.has_any(words)) && comparison.differs(*aspect));
         let differ: Vec<(Aspect, &'static [Keyword])> = differ.map(|(aspect, words, _)| (*aspect, *words)).collect();
-        let (whole, relations) = comparison.judge(differ.iter().map(|(aspect, _)| *aspect).collect());
+        let (whole, relations) = comparison.judge(&differ.iter().map(|(aspect, _)| *aspect).collect::<Vec<_>>());
         let parts = differ.into_iter().zip(relations).map(|((aspect, words), relation)| Part { aspect, words, relation });
-        let parts: Vec<Part> = parts.filter(|part| part.relation != Relation::Equal).collect();
         // If the same values are accepted, every changed keyword is only written differently, and reported as such at the end.
-        let explained = parts.iter().fold(Relation::Equal, |all, part| all.and(part.relation));
+        let parts: Vec<Part> = parts.filter(|part| part.relation != Relation::Equal).collect();
         for part in &parts {
             let fact = self.part_fact(pair, changes, part, &comparison);
             let lost = match fact.is(Mark::ListsOnly) {
@@ -49,22 +49,12 @@ impl<'a> ChangeWalk<'a> {
             };
             self.push_lost(with_reason(fact, part.relation, &whole), lost);
         }
-        let unexplained = match (whole.relation, explained) {
-            (Relation::Equal | Relation::Undecided, _) => None,
-            (whole, explained) if whole == explained || explained == Relation::Undecided => None,
-            (Relation::Incomparable, Relation::Narrower) => Some(Relation::Wider),
-            (Relation::Incomparable, Relation::Wider) => Some(Relation::Narrower),
-            (whole, Relation::Equal) => Some(whole),
-            _ => None,
-        };
-        // A change of the accepted types is a fact, whatever else is refused.
-        let retyped = parts.iter().any(|part| part.aspect == Aspect::Type);
-        if let Some(relation) = unexplained.filter(|relation| !retyped || relation.narrows()) {
+        if parts.is_empty() && !matches!(whole.relation, Relation::Equal | Relation::Undecided) {
             let change = CONDITIONS.iter().find_map(|(_, words, _)| changes.first(words));
-            let fact = self.keyword_fact(pair, Aspect::Accepted, relation.effect(), change.and_then(|c| c.old), change.and_then(|c| c.new));
-            let fact = with_audience(fact, relation).ratchet(self.ratchet(true));
-            let lost = whole.lost.clone().filter(|_| relation.narrows());
-            self.push_lost(with_reason(fact, relation, &whole), lost);
+            let (before, after) = (change.and_then(|change| change.old), change.and_then(|change| change.new));
+            let fact = self.keyword_fact(pair, Aspect::Accepted, whole.relation.effect(), before, after);
+            let fact = with_audience(fact, whole.relation).ratchet(self.ratchet(true));
+            self.push_lost(fact, whole.lost.filter(|_| whole.relation.narrows()));
         }
     }
 
@@ -213,17 +203,9 @@ fn typed(fact: Fact, old: &str, new: &str) -> Fact {
 
 /// The name of a type for messages.
 pub(super) fn type_name(schema: &Schema<'_>) -> &'static str {
-    if schema.is_int_or_string() {
-        return "int-or-string";
-    }
-    match schema.ty() {
-        Some("object") => "object",
-        Some("array") => "array",
-        Some("string") => "string",
-        Some("integer") => "integer",
-        Some("number") => "number",
-        Some("boolean") => "boolean",
-        _ => "any",
+    match schema.ty().and_then(Type::parse) {
+        _ if schema.is_int_or_string() => "int-or-string",
+        ty => ty.map_or("any", Type::name),
     }
 }
 

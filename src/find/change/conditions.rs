@@ -43,6 +43,16 @@ impl<'t> Conditions<'t> {
             .reduce(|a, b| a.intersection(&b).cloned().collect())
     }
 
+    /// Adds one condition to a node that doesn't have it.
+    pub(super) fn add(&self, node: &mut Shape, condition: Aspect) {
+        let Some((own, clauses)) = self.list.split_first() else { return };
+        if condition != Aspect::AllOf {
+            restore(node, &only(own, condition, true), condition);
+        }
+        let parts = clauses.iter().map(|clause| only(clause, condition, false));
+        node.all_of.extend(parts.filter(|part| *part != Shape::any(part.at)));
+    }
+
     /// A shape of these types with a single condition.
     pub(super) fn only(&self, condition: Aspect, types: JsonTypes) -> Shape {
         let mut parts = self.list.iter().enumerate().map(|(index, schema)| only(schema, condition, index == 0));

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::compare::{
-    Comparison, MAX_LIST, Role, Sample, bounded_shape, constrained_by, is_oversized, is_oversized_shape, is_same, order_local,
-    order_with_lost_lists,
+    Budget, CONDITIONS, Comparison, MAX_LIST, Role, Sample, bounded_shape, constrained_by, is_oversized, is_oversized_shape, is_same,
+    order_local, order_with_lost_lists, order_without_lists,
 };
 use crate::model::fact::Aspect;
 use crate::model::relation::Relation;
@@ -60,33 +60,25 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         !is_same(&old, &new, self.pair.budget)
     }
 
-    /// Compares the values that the node accepts, and how much each of these conditions contributes.
-    pub(super) fn judge(&self, conditions: Vec<Aspect>) -> (Comparison<Sample>, Vec<Relation>) {
+    /// Compares the values that the node accepts, and what each of these conditions contributes to the difference.
+    pub(super) fn judge(&self, conditions: &[Aspect]) -> (Comparison<Sample>, Vec<Relation>) {
         let whole = self.whole();
-        let alone = conditions.len() == 1;
-        let mut parts: Vec<Relation> = conditions
-            .iter()
-            .map(|&condition| match &whole {
-                _ if condition == Aspect::Type => self.types(),
-                Ok(whole) if whole.relation == Relation::Equal || (alone && whole.relation != Relation::Undecided) => whole.relation,
-                _ => self.part(condition),
-            })
-            .collect();
+        let relation = whole.as_ref().map_or(Relation::Undecided, |whole| whole.relation);
+        let contribution = |&condition: &Aspect| match relation {
+            _ if condition == Aspect::Type => self.types(),
+            Relation::Undecided => self.alone(condition),
+            relation if relation == Relation::Equal || conditions.len() == 1 => relation,
+            relation => {
+                let part = self.exchanged(condition).unwrap_or_else(|| self.alone(condition));
+                // A keyword refuses nothing new if another one already refuses the same values.
+                Relation::of(part.narrows() && relation.narrows(), widens(part) && widens(relation))
+            }
+        };
+        let parts: Vec<Relation> = conditions.iter().map(contribution).collect();
         let whole = whole.unwrap_or_else(|reason| {
             let together = parts.iter().fold(Relation::Equal, |all, part| all.and(*part));
             Comparison { reason, ..Comparison::known(together) }
         });
-        let alone = parts.iter().filter(|part| **part != Relation::Equal).count() == 1;
-        for (part, _) in
-            parts.iter_mut().zip(&conditions).filter(|(part, condition)| **part != Relation::Equal && **condition != Aspect::Type)
-        {
-            *part = match whole.relation {
-                Relation::Undecided => *part,
-                relation if alone => relation,
-                // A keyword refuses nothing new if another one already refuses the same values.
-                relation => Relation::of(part.narrows() && relation.narrows(), widens(*part) && widens(relation)),
-            };
-        }
         (whole, parts)
     }
 
@@ -100,32 +92,49 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         if is_reserved(self.pair) && counts.into_iter().any(|count| self.differs(count)) {
             return Err(None);
         }
-        let (mut old, mut new) = self.shapes();
-        old.all_of.extend(self.demanded.clone());
-        new.all_of.extend(self.demanded.clone());
-        Ok(self.compare(&old, &new, self.old.types.has(JsonTypes::ARRAY) || self.new.types.has(JsonTypes::ARRAY)))
+        let listed = self.old.types.has(JsonTypes::ARRAY) || self.new.types.has(JsonTypes::ARRAY);
+        Ok(self.compare(&self.node(&self.old, None), &self.node(&self.new, None), listed, order_with_lost_lists))
     }
 
-    /// Both nodes, differing only in which values they accept: nulls, defaults, undeclared keys and rules have their own facts.
-    /// Without rules both sides accept more, so no loss is hidden.
-    fn shapes(&self) -> (Shape, Shape) {
-        let mut old = bounded_shape(&self.pair.old);
-        old.default = None;
-        old.nullable = false;
-        old.rules.clear();
+    /// What a condition changes if all others stay: whether the old node loses values by it, and whether the new one owes values to
+    /// it. `None` if undecided.
+    ///
+    /// Every value that only one node accepts is lost or gained by some condition, unless what the condition means also depends on
+    /// another: then it counts what the old node gains, and what the new one would.
+    fn exchanged(&self, condition: Aspect) -> Option<Relation> {
+        let exchange = |own: &Side<'t>, other, unlisted: Compare| {
+            self.compare(&self.node(own, None), &self.node(own, Some((condition, other))), own.types.has(JsonTypes::ARRAY), unlisted)
+        };
+        // That lists are accepted now doesn't count.
+        let before = exchange(&self.old, &self.new, order_with_lost_lists);
+        let after = exchange(&self.new, &self.old, order_without_lists);
+        match Relation::of(before.loses?, after.loses?) {
+            Relation::Equal => Some(Relation::of(after.gains?, before.gains?)),
+            part => Some(part),
+        }
+    }
+
+    /// The node with the conditions of one side, except for one condition of the other. Both sides differ only in which values they
+    /// accept: nulls, defaults, undeclared keys and rules have their own facts. Without rules both sides accept more, so no loss is
+    /// hidden.
+    fn node(&self, own: &Side<'t>, exchanged: Option<(Aspect, &Side<'t>)>) -> Shape {
+        let mut node = bounded_shape(&self.pair.old);
+        node.default = None;
+        node.nullable = false;
         // Names that only one side requires already have a fact; here both require them.
         let required = [&self.old, &self.new].into_iter().flat_map(|side| side.conditions.required());
-        old.required = required.map(str::to_owned).collect();
-        let mut constraints = Shape::local(&self.pair.new);
-        if self.pair.position == Position::Root {
-            old.ty = old.ty.or(Some(Type::Object));
-            constraints.ty = constraints.ty.or(Some(Type::Object));
+        node.required = required.map(str::to_owned).collect();
+        let mut node = constrained_by(&node, &Shape::any(node.at));
+        for (condition, ..) in CONDITIONS {
+            let side = exchanged.filter(|(exchanged, _)| exchanged == condition).map_or(own, |(_, other)| other);
+            side.conditions.add(&mut node, *condition);
         }
-        constraints.rules.clear();
-        old.format = old.format.filter(|_| self.old.types.read_formats());
-        constraints.format = constraints.format.filter(|_| self.new.types.read_formats());
-        let new = constrained_by(&old, &constraints);
-        (old, new)
+        if self.pair.position == Position::Root {
+            node.ty = node.ty.or(Some(Type::Object));
+        }
+        node.format = node.format.filter(|_| own.types.read_formats());
+        node.all_of.extend(self.demanded.clone());
+        node
     }
 
     /// Both nodes with only one condition, and the types that they share.
@@ -139,8 +148,8 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         Relation::of(!new.covers(old), !old.covers(new))
     }
 
-    /// Compares one condition by itself.
-    fn part(&self, condition: Aspect) -> Relation {
+    /// Compares one condition by itself, where the exact comparison gives up.
+    fn alone(&self, condition: Aspect) -> Relation {
         let (old, new) = self.only(condition);
         if is_oversized_shape(&old) || is_oversized_shape(&new) {
             return match self.values() {
@@ -148,7 +157,8 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
                 _ => Relation::Undecided,
             };
         }
-        let order = self.compare(&old, &new, self.old.types.and(self.new.types).has(JsonTypes::ARRAY));
+        let listed = self.old.types.and(self.new.types).has(JsonTypes::ARRAY);
+        let order = self.compare(&old, &new, listed, order_with_lost_lists);
         match (order.relation, order.gains) {
             // A stricter keyword counts as accepting fewer values, even if no example is found.
             (Relation::Undecided, Some(false)) => Relation::Narrower,
@@ -156,11 +166,13 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         }
     }
 
-    fn compare(&self, old: &Shape, new: &Shape, listed: bool) -> Comparison<Sample> {
-        let compare = if listed { order_local } else { order_with_lost_lists };
+    fn compare(&self, old: &Shape, new: &Shape, listed: bool, unlisted: Compare) -> Comparison<Sample> {
+        let compare = if listed { order_local } else { unlisted };
         compare(old, new, role(self.pair.position), self.pair.budget).or_wider()
     }
 }
+
+type Compare = fn(&Shape, &Shape, Role, &Budget) -> Comparison<Sample>;
 
 fn widens(relation: Relation) -> bool {
     matches!(relation, Relation::Wider | Relation::Incomparable | Relation::Undecided)
