@@ -3,7 +3,7 @@
 use crate::compare::Sample;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Word};
 use crate::model::relation::Relation;
-use crate::model::schema::{Additional, Keyword, Schema, Shape, is_meta};
+use crate::model::schema::{Additional, ChildStep, Keyword, Schema, Shape, is_meta};
 
 use crate::server::key_fate::{KeyFate, Pruning};
 
@@ -85,10 +85,11 @@ impl ChangeWalk<'_> {
             return true;
         }
         let (had, has) = (pair.old.property_count() > 0, pair.new.property_count() > 0);
-        let (guess, walked) = match (old, new) {
-            (_, KeyFate::MapValue(()) | KeyFate::Emptied | KeyFate::Kept) if had && !has => (self.declarations_dropped(pair), false),
-            (KeyFate::MapValue(()), _) if has && !had => (Relation::Narrower, false),
-            _ => (self.key_fate_relation(pair, old, new), true),
+        // Properties that were removed while their keys are kept by other means, or declared where there was a map.
+        let walked = match (old, new) {
+            (_, KeyFate::MapValue(()) | KeyFate::Emptied | KeyFate::Kept) if had && !has => false,
+            (KeyFate::MapValue(()), _) => !has || had,
+            _ => true,
         };
         let opening = match (is_metadata(pair), old, new) {
             // The fields of ObjectMeta are kept, declared or not, and are now values of the map.
@@ -96,7 +97,7 @@ impl ChangeWalk<'_> {
                 let reason = "the server keeps the standard metadata fields".to_owned();
                 UndeclaredKeyChange { relation: Relation::Undecided, lost: false, sample: None, reason: Some(reason) }
             }
-            _ => exactly(pair, (old, new), walked, guess),
+            _ => exactly(pair, (old, new), walked),
         };
         let relation = opening.relation;
         let aspect = match (old, new) {
@@ -136,59 +137,6 @@ impl ChangeWalk<'_> {
         };
         self.push_lost(fact, opening.sample);
         walked
-    }
-
-    /// Handles declared properties that were removed while their keys are kept by other means: a break only if old values don't
-    /// survive it.
-    fn declarations_dropped<'t>(&mut self, pair: &NodePair<'_, 't>) -> Relation {
-        let mut lost = false;
-        for (entry, child) in pair.old.properties() {
-            lost |= has_default(&child);
-            lost |= match pair.new.additional() {
-                Additional::Schema(values) => {
-                    let mut inner = ChangeWalk::new(self.scope);
-                    let (key, up) = (entry.key, Some(pair));
-                    inner.node(&NodePair {
-                        old: child,
-                        new: values,
-                        old_key: key,
-                        new_key: key,
-                        position: Position::Value,
-                        name: ("", ""),
-                        up,
-                        budget: pair.budget,
-                    });
-                    let facts = inner.drafts.iter().map(|found| &found.fact);
-                    facts.into_iter().any(|fact| !matches!(fact.effect, Effect::Widened | Effect::Rewritten) && !is_text(fact))
-                }
-                _ if Undeclared::of(&pair.new) == KeyFate::Emptied => holds_objects(&child),
-                _ => false,
-            };
-        }
-        if lost { Relation::Incomparable } else { Relation::Wider }
-    }
-
-    fn key_fate_relation(&mut self, pair: &NodePair<'_, '_>, old: Undeclared, new: Undeclared) -> Relation {
-        use KeyFate::{Emptied, Kept, MapValue, Pruned, Refused};
-        let objects = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if holds_objects(&values));
-        let anything = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if accepts_anything(&values));
-        match (old, new) {
-            (Refused, _) => Relation::Wider,
-            (_, Refused) => Relation::Narrower,
-            (Pruned, _) => Relation::Wider,
-            (_, Pruned) => Relation::Narrower,
-            (Emptied, Kept) => Relation::Wider,
-            (Kept, Emptied) => Relation::Narrower,
-            (MapValue(()), Kept) => Relation::Wider,
-            (Kept, MapValue(())) if anything(&pair.new) => Relation::Equal,
-            (Kept, MapValue(())) => Relation::Narrower,
-            (MapValue(()), Emptied) if objects(&pair.old) => Relation::Incomparable,
-            (MapValue(()), Emptied) => Relation::Wider,
-            (Emptied, MapValue(())) if anything(&pair.new) => Relation::Wider,
-            (Emptied, MapValue(())) if objects(&pair.new) => Relation::Incomparable,
-            (Emptied, MapValue(())) => Relation::Narrower,
-            _ => Relation::Equal,
-        }
     }
 
     /// Whether a field that is now declared, where undeclared keys were kept, can reject or prune existing values.
@@ -252,35 +200,39 @@ struct UndeclaredKeyChange {
     reason: Option<String>,
 }
 
-/// The relation that the keywords suggest, corrected by the exact comparison: nulls that were dropped may count now, and values of
-/// undeclared keys may no longer fit.
-fn exactly(pair: &NodePair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, guess: Relation) -> UndeclaredKeyChange {
-    let (old, new) = fates;
+/// Compares the node before and after.
+fn exactly(pair: &NodePair<'_, '_>, (old, new): (Undeclared, Undeclared), walked: bool) -> UndeclaredKeyChange {
     let known = |relation| UndeclaredKeyChange { relation, lost: false, sample: None, reason: None };
-    // The old schema doesn't know undeclared keys that were pruned and are now rejected, but they are reported.
-    if matches!(new, KeyFate::Pruned | KeyFate::Refused) {
-        return known(guess);
+    match (old, new) {
+        (KeyFate::Refused, KeyFate::Pruned) => return known(Relation::Wider),
+        // The old schema doesn't know undeclared keys that were pruned and are now rejected, but they are reported.
+        (_, KeyFate::Pruned | KeyFate::Refused) => return known(Relation::Narrower),
+        _ => {}
     }
-    let values_default = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if has_default(&values));
-    let refilled = values_default(&pair.old)
-        || (old.keeps() && values_default(&pair.new))
-        || (old == KeyFate::MapValue(()) && !walked && pair.new.properties().any(|(_, child)| has_default(&child)));
-    // If a default is added or removed, nothing is refused or pruned, but something else is stored.
-    let filled = |relation: Relation| if refilled && !relation.narrows() { Relation::Incomparable } else { relation };
     let notice = ancestors::notice(pair, ancestors::KEYS);
     let order = open_shapes(pair, walked).and_then(|(before, after)| ancestors::compare(pair, notice.as_ref(), before, after));
-    let Some(order) = order else { return known(filled(guess)) };
-    let relation = match (order.loses, guess) {
-        (Some(true), Relation::Equal | Relation::Wider) => Relation::of(true, order.gained.is_some()),
-        (Some(false), Relation::Narrower | Relation::Undecided) => Relation::of(false, order.gained.is_some()),
-        (None, Relation::Equal | Relation::Wider) if old.keeps() || notice.is_some() => Relation::Undecided,
-        (_, guess) => guess,
+    let Some(order) = order else { return known(Relation::Undecided) };
+    let relation = match order.loses {
+        // Nothing is refused or pruned, but something else is stored.
+        Some(false) if refilled(pair, old, walked) => Relation::Incomparable,
+        Some(true) => Relation::of(true, order.gained.is_some()),
+        Some(false) => Relation::of(false, order.gains != Some(false) || order.changed.is_some()),
+        None => Relation::Undecided,
     };
     let sample = match &notice {
         Some(notice) => order.lost.and_then(|found| notice.part(found)),
         None => order.lost,
     };
-    UndeclaredKeyChange { relation: filled(relation), lost: order.loses == Some(true), sample, reason: order.reason }
+    UndeclaredKeyChange { relation, lost: order.loses == Some(true), sample, reason: order.reason }
+}
+
+/// Whether a default is added or removed with the treatment of undeclared keys.
+fn refilled(pair: &NodePair<'_, '_>, old: Undeclared, walked: bool) -> bool {
+    let values_default = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if has_default(&values));
+    let declared_default = |schema: &Schema<'_>| schema.properties().any(|(_, child)| has_default(&child));
+    values_default(&pair.old)
+        || (old.keeps() && values_default(&pair.new))
+        || (!walked && (declared_default(&pair.old) || declared_default(&pair.new)))
 }
 
 /// Whether items keep undeclared keys only because the enclosing list does.
@@ -346,10 +298,6 @@ fn affected(fact: Fact, relation: Relation, new: Undeclared) -> Fact {
     }
 }
 
-fn is_text(fact: &Fact) -> bool {
-    matches!(fact.aspect, Aspect::Description | Aspect::Annotation | Aspect::Meaning | Aspect::Deprecation)
-}
-
 /// Whether some object of a schema loses undeclared keys. The implicit fields of a resource are never pruned.
 pub(super) fn prunes(root: &Schema<'_>) -> bool {
     is_emptied(root, false) || root.properties().any(|(entry, child)| !is_meta(entry.name()) && prunes_below(&child, false))
@@ -360,19 +308,11 @@ fn prunes_below(schema: &Schema<'_>, listed: bool) -> bool {
     let types = JsonTypes::of(schema);
     let around = types.has(JsonTypes::ARRAY) && (listed || schema.preserves_unknown());
     (types.has(JsonTypes::OBJECT) && is_emptied(schema, listed))
-        || schema.properties().any(|(_, child)| prunes_below(&child, false))
-        || schema.items().is_some_and(|items| prunes_below(&items, around))
-        || matches!(schema.additional(), Additional::Schema(values) if prunes_below(&values, false))
+        || schema.children().any(|(step, _, child)| prunes_below(&child, around && step == ChildStep::Items))
 }
 
 fn is_emptied(schema: &Schema<'_>, listed: bool) -> bool {
     matches!(Undeclared::under(schema, listed), KeyFate::Pruned | KeyFate::Emptied)
-}
-
-/// Whether values may be objects, whose content `additionalProperties: true` drops.
-fn holds_objects(schema: &Schema<'_>) -> bool {
-    let types = JsonTypes::of(schema);
-    types.has(JsonTypes::OBJECT) || (types.has(JsonTypes::ARRAY) && schema.items().is_none_or(|items| holds_objects(&items)))
 }
 
 /// Whether a node accepts and keeps everything but null.
@@ -384,10 +324,7 @@ fn accepts_anything(schema: &Schema<'_>) -> bool {
 
 /// Whether anything at or below a node has a default.
 pub(super) fn has_default(schema: &Schema<'_>) -> bool {
-    schema.default().is_some()
-        || schema.properties().any(|(_, child)| has_default(&child))
-        || schema.items().is_some_and(|items| has_default(&items))
-        || matches!(schema.additional(), Additional::Schema(values) if has_default(&values))
+    schema.default().is_some() || schema.children().any(|(_, _, child)| has_default(&child))
 }
 
 /// `Some` if `additionalProperties` is a boolean.
