@@ -12,6 +12,7 @@ mod crd;
 mod description_text;
 mod documentation;
 mod evidence;
+mod fact_draft;
 mod implicit;
 mod json_types;
 mod metadata;

@@ -9,7 +9,7 @@ use crate::model::{Crd, Version};
 use crate::server::object::Compiled;
 
 use super::crd::CrdComparison;
-use super::evidence::FactDraft;
+use super::fact_draft::FactDraft;
 
 /// A version and the storage version of its objects.
 struct Stored {

@@ -7,7 +7,8 @@ use crate::server::object::Scale;
 
 use super::crd::CrdComparison;
 use super::documentation::presence;
-use super::evidence::{FactDraft, attach};
+use super::evidence::attach;
+use super::fact_draft::FactDraft;
 use super::metadata::entries;
 use super::value_text::{names, value};
 use super::walk::{ChangeWalk, FactScope};

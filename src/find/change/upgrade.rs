@@ -25,7 +25,8 @@ use crate::model::{Api, Bundle, Crd, FieldPath, Place, Version};
 use crate::server::crd;
 use crate::server::object::{Scale, enforced_format};
 
-use super::evidence::{FactDraft, ResourceNames, attach};
+use super::evidence::{ResourceNames, attach};
+use super::fact_draft::FactDraft;
 use super::value_text::cut;
 
 /// Features that change the value of a rule which compiles with and without them.

@@ -8,7 +8,8 @@ use crate::model::{Crd, FieldPath, Maturity, Repeat, Version};
 use crate::server::object::Scale;
 
 use super::crd::CrdComparison;
-use super::evidence::{FactDraft, ResourceNames, scaled};
+use super::evidence::{ResourceNames, scaled};
+use super::fact_draft::FactDraft;
 use super::walk::{ChangeWalk, FactScope};
 
 impl<'a, 't> CrdComparison<'a, 't> {

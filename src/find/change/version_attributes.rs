@@ -7,7 +7,7 @@ use crate::model::schema::Schema;
 
 use super::crd::CrdComparison;
 use super::documentation::presence;
-use super::evidence::FactDraft;
+use super::fact_draft::FactDraft;
 use super::metadata::entries;
 use super::undeclared_keys::Undeclared;
 use super::value_text::{cut, value};

@@ -12,7 +12,8 @@ use crate::server::object::Scale;
 
 use super::ChangeOptions;
 use super::change_list::Changes;
-use super::evidence::{FactDraft, ResourceNames};
+use super::evidence::ResourceNames;
+use super::fact_draft::FactDraft;
 use super::json_types::JsonTypes;
 use super::presence::Required;
 
