@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::judge::finding::{Finding, Severity, Spot, Status, fingerprint};
-use crate::judge::overview::{Group, Section, plural};
+use crate::judge::overview::{Group, plural};
 use crate::judge::rule::{Book, Need};
 use crate::model::fact::{Affected, Certainty};
 
@@ -16,6 +16,8 @@ use super::super::existing_objects;
 use super::super::human::{Texts, ratchet_note};
 use super::outline::Outline;
 use super::proof::{ProofCard, proof};
+use super::short_names::ShortNames;
+use super::sort::Sort;
 use super::yaml_diff::{FindingSpot, YamlDiff, diff};
 
 /// How many documentation changes are shown with their text; the rest only with their places.
@@ -26,59 +28,6 @@ const PLACES: usize = 20;
 const EDITS: usize = 30;
 /// How many CRD names or drafts fit on one line.
 const NAMED: usize = 3;
-
-/// The categories of cards.
-///
-/// Attributes of a card contain only hexadecimal digits and words from closed lists; text from files appears only between tags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(in crate::render) enum Sort {
-    Breaking,
-    Problem,
-    Compatible,
-    Note,
-    Documentation,
-    /// The old side has the finding too.
-    Earlier,
-}
-
-impl Sort {
-    pub const ALL: [Sort; 6] = [Sort::Breaking, Sort::Problem, Sort::Compatible, Sort::Note, Sort::Documentation, Sort::Earlier];
-
-    pub fn of(group: &Group<'_>) -> Sort {
-        match (group.status(), group.section) {
-            (Status::PreExisting, _) => Sort::Earlier,
-            _ if group.is_breaking() => Sort::Breaking,
-            (_, Section::Break | Section::Problem | Section::Guideline) => Sort::Problem,
-            (_, Section::Compatible) => Sort::Compatible,
-            (_, Section::Quiet) if group.lead.rule != MEANING => Sort::Documentation,
-            (_, Section::Note | Section::Quiet) => Sort::Note,
-        }
-    }
-
-    /// The label before a card.
-    pub fn tag(group: &Group<'_>) -> &'static str {
-        match (Sort::of(group), group.severity()) {
-            (Sort::Breaking, _) => "Breaking",
-            (Sort::Compatible, Severity::Info) => "Compatible",
-            (Sort::Documentation, _) => "Documentation",
-            (_, Severity::Error) => "Error",
-            (_, Severity::Warning) => "Warning",
-            (_, Severity::Info) => "Note",
-        }
-    }
-
-    pub fn label(self) -> &'static str {
-        match self {
-            Sort::Breaking => "Breaking",
-            Sort::Problem => "To fix",
-            Sort::Compatible => "Compatible",
-            Sort::Note => "Notes",
-            Sort::Documentation => "Documentation",
-            Sort::Earlier => "Pre-existing",
-        }
-    }
-}
 
 /// Who is affected, and how.
 pub(super) fn affected_text(affected: Affected) -> (&'static str, &'static str) {
@@ -92,9 +41,6 @@ pub(super) fn affected_text(affected: Affected) -> (&'static str, &'static str) 
         Affected::Refused => ("Installation", "the API server rejects the CRD"),
     }
 }
-
-/// The rule that asks the author a question.
-pub(super) const MEANING: &str = "meaning-may-have-changed";
 
 /// Digits that replace a name from a file in attributes and URLs. They are the same in every report.
 pub(super) fn key(name: &str) -> String {
@@ -198,57 +144,6 @@ pub(super) struct Suggestion {
     pub key: String,
     pub crd: String,
     pub text: String,
-}
-
-/// Shortens the names of CRDs by the part that most of them share.
-pub(super) struct ShortNames {
-    pub suffix: String,
-    /// Plural names that identify a single CRD.
-    plurals: BTreeSet<String>,
-}
-
-impl ShortNames {
-    pub fn new<'n>(names: impl Iterator<Item = &'n str>) -> Self {
-        let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).collect();
-        let labels = |name: &str| name.split('.').skip(1).map(str::to_owned).collect::<Vec<_>>();
-        let mut shared: Option<Vec<String>> = None;
-        let mut groups: BTreeMap<String, usize> = BTreeMap::new();
-        for name in &names {
-            let own = labels(name);
-            *groups.entry(own.join(".")).or_default() += 1;
-            shared = Some(match shared {
-                None => own,
-                Some(shared) => {
-                    let common = shared.iter().rev().zip(own.iter().rev()).take_while(|(a, b)| a == b).count();
-                    own.into_iter().rev().take(common).rev().collect()
-                }
-            });
-        }
-        // A shared `io` says nothing, but the group of most CRDs does.
-        let shared = shared.filter(|shared| shared.len() > 1).map(|shared| shared.join("."));
-        let most = || groups.into_iter().max_by_key(|(_, count)| *count).map(|(group, _)| group);
-        let mut plurals: BTreeMap<&str, usize> = BTreeMap::new();
-        for name in &names {
-            *plurals.entry(plural_of(name)).or_default() += 1;
-        }
-        let plurals = plurals.into_iter().filter(|(_, count)| *count == 1).map(|(plural, _)| plural.to_owned()).collect();
-        ShortNames { suffix: shared.or_else(most).unwrap_or_default(), plurals }
-    }
-
-    /// Only the plural name, if that identifies the CRD.
-    pub fn brief(&self, name: &str) -> String {
-        let plural = plural_of(name);
-        if self.plurals.contains(plural) { visible(plural).into_owned() } else { self.of(name) }
-    }
-
-    pub fn of(&self, name: &str) -> String {
-        let short = name.strip_suffix(&*self.suffix).and_then(|short| short.strip_suffix('.')).filter(|short| !short.is_empty());
-        visible(short.unwrap_or(name)).into_owned()
-    }
-}
-
-fn plural_of(name: &str) -> &str {
-    name.split('.').next().unwrap_or_default()
 }
 
 /// Builds cards from groups.
@@ -464,21 +359,4 @@ fn place(spot: &Spot, source: &str) -> String {
 fn within(file: &str, source: &str) -> String {
     let below = file.strip_prefix(source).map_or(file, |rest| rest.trim_start_matches(['/', '\\']));
     visible(if below.is_empty() { file } else { below }).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_lose_what_they_share() {
-        let short = |names: &[&str]| {
-            let short = ShortNames::new(names.iter().copied());
-            names.iter().map(|name| short.of(name)).collect::<Vec<_>>().join(" ")
-        };
-        assert_eq!(short(&["vpcs.ec2.aws.upbound.io", "budgets.budgets.aws.upbound.io"]), "vpcs.ec2 budgets.budgets");
-        assert_eq!(short(&["a.x.k8s.io", "b.x.k8s.io", "c.x.x-k8s.io", ""]), "a b c.x.x-k8s.io ");
-        assert_eq!(short(&["a.x.k8s.io"]), "a");
-        assert_eq!(short(&["a"]), "a");
-    }
 }

@@ -15,7 +15,8 @@ use crate::model::fact::{Affected, Certainty};
 
 use super::super::escape::visible;
 use super::super::report_view::View;
-use super::card::{MEANING, Sort, affected_text};
+use super::card::affected_text;
+use super::sort::{MEANING, Sort};
 use super::summary::{Tally, Tone};
 
 /// How many things an answer names; the rest is counted.

@@ -9,7 +9,9 @@ use crate::judge::overview::{Overview, Section};
 use crate::model::fact::Affected;
 
 use super::super::escape::visible;
-use super::card::{Card, CardMaker, ShortNames, Sort, affected_text, key};
+use super::card::{Card, CardMaker, affected_text, key};
+use super::short_names::ShortNames;
+use super::sort::Sort;
 
 /// How many of the worst cards show their evidence initially.
 const OPEN: usize = 30;

@@ -11,6 +11,8 @@ mod guide;
 mod outline;
 mod proof;
 mod prose;
+mod short_names;
+mod sort;
 pub(super) mod summary;
 #[cfg(test)]
 mod tests;
@@ -30,8 +32,9 @@ use crate::judge::report::{Report, SideSummary};
 use super::escape::visible;
 use super::human::Texts;
 use super::report_view::View;
-pub(super) use card::Sort;
-use card::{CardMaker, ShortNames, key};
+use card::{CardMaker, key};
+use short_names::ShortNames;
+pub(super) use sort::Sort;
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
