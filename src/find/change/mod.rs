@@ -31,6 +31,8 @@ mod version_attributes;
 mod walk;
 
 pub use upgrade::upgrade;
+#[cfg(test)]
+pub(crate) use walk::ABOUT_NO_OBJECT;
 
 use crate::compare::{Budget, divide};
 use crate::find::facts_by_server::facts_for;

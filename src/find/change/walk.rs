@@ -17,6 +17,17 @@ use super::fact_draft::FactDraft;
 use super::json_types::JsonTypes;
 use super::presence::Required;
 
+/// Aspects of a field that say nothing about its objects, so that a conversion has nothing to handle.
+pub(crate) const ABOUT_NO_OBJECT: &[Aspect] = &[
+    Aspect::CelMessage,
+    Aspect::CelMessageExpression,
+    Aspect::CelReason,
+    Aspect::CelFieldPath,
+    Aspect::Description,
+    Aspect::Annotation,
+    Aspect::Meaning,
+];
+
 /// What all facts of one comparison have in common.
 #[derive(Clone, Copy)]
 pub(super) struct FactScope<'a> {
@@ -254,17 +265,7 @@ impl<'a> ChangeWalk<'a> {
     /// Adds a fact, with a value that the old node accepts and the new one doesn't.
     pub(super) fn push_lost(&mut self, mut fact: Fact, lost: Option<Sample>) {
         // Between two versions, only what a conversion must handle counts.
-        let irrelevant = matches!(fact.effect, Effect::Rewritten)
-            || matches!(
-                fact.aspect,
-                Aspect::Description
-                    | Aspect::Annotation
-                    | Aspect::Meaning
-                    | Aspect::CelMessage
-                    | Aspect::CelMessageExpression
-                    | Aspect::CelReason
-                    | Aspect::CelFieldPath
-            );
+        let irrelevant = matches!(fact.effect, Effect::Rewritten) || ABOUT_NO_OBJECT.contains(&fact.aspect);
         if self.scope.against.is_some() && irrelevant {
             return;
         }

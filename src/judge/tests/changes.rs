@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::find::change::{ChangeOptions, diff};
+use crate::find::change::{ABOUT_NO_OBJECT, ChangeOptions, diff};
 use crate::find::review_context::ReviewContext;
 use crate::judge::finding::Class;
-use crate::judge::rule::{Book, Rule};
+use crate::judge::rule::{Book, Family, Rule};
 use crate::model::fact::{Aspect, Certainty, Effect, Fact, Subject};
 use crate::model::schema::{Additional, Keyword, Schema};
 use crate::model::{Bundle, Crd, Documents, FieldPath};
@@ -62,6 +62,17 @@ fn every_word_is_matched_by_a_page() {
     assert_eq!(unmatched(Subject::ALL, |rule| &rule.matches.subjects), []);
     assert_eq!(unmatched(Aspect::ALL, |rule| &rule.matches.aspects), []);
     assert_eq!(unmatched(Effect::ALL, |rule| &rule.matches.effects), []);
+}
+
+/// What changed in a field may also differ in a new version, unless it says nothing about objects.
+#[test]
+fn a_page_for_fields_has_one_for_new_versions() {
+    let named = |subject: Subject, aspect: &Aspect| {
+        let matches = |rule: &Rule| rule.matches.subjects.contains(&subject) && rule.matches.aspects.contains(aspect);
+        Book::builtin().rules().any(|rule| rule.family == Family::Change && matches(rule))
+    };
+    let only_fields = Aspect::ALL.iter().filter(|aspect| named(Subject::Field, aspect) && !named(Subject::NewVersion, aspect));
+    assert_eq!(only_fields.copied().collect::<Vec<_>>(), ABOUT_NO_OBJECT);
 }
 
 fn class(facts: &[Fact]) -> Class {
