@@ -179,10 +179,9 @@ impl<'s> Witnesses<'s> {
     pub fn show(&self, path: &FieldPath, what: What<'_>, cause: Cause<'_>) -> Search<Witness> {
         let search = |target| self.search(path, target, cause);
         match what {
-            What::Sample(Sample::Sent(value)) => {
-                let target = if value.is_null() { PinTarget::Null } else { PinTarget::Value(value) };
-                search(target).or_else(|| search(PinTarget::Sent))
-            }
+            // Other values say nothing about null.
+            What::Sample(Sample::Sent(Value::Null)) => Search::any([PinTarget::Null, PinTarget::Sent].into_iter().map(search)),
+            What::Sample(Sample::Sent(value)) => search(PinTarget::Value(value)).or_else(|| search(PinTarget::Sent)),
             What::Sample(Sample::Absent) | What::Absent => search(PinTarget::Missing),
             What::Sent => search(PinTarget::Sent),
         }

@@ -56,6 +56,24 @@ fn equivalent_rules_are_no_change() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A rule that the search for an object can't analyse must not hide what happens to null.
+#[test]
+fn nulls_that_are_dropped_next_to_a_rule_are_a_break() {
+    for rule in ["self.b > self.a", "self.b != self.a", "isURL(string(self.b))", "self.o.x > self.b"] {
+        let side = |nullable: &str| {
+            let rules = serde_json::json!([{ "rule": rule }]);
+            with_root(&format!(
+                "{{type: object, properties: {{spec: {{type: object, properties: {{a: {{type: integer}}, b: {{type: integer}}, o: {{type: \
+                 object, properties: {{x: {{type: integer}}}}}}, s: {{type: string{nullable}}}}}, x-kubernetes-validations: {rules}}}}}}}"
+            ))
+        };
+        let found = facts(&side(", nullable: true"), &side(""));
+        assert_eq!(judged(&found).0, Class::SemanticBreaking, "{rule}");
+        let found = facts(&side(""), &side(", nullable: true"));
+        assert_eq!(judged(&found).0, Class::SemanticBreaking, "{rule}");
+    }
+}
+
 /// A format lets lists pass where the type is string. A rule that asks for such a field fails on one.
 #[test]
 fn a_list_under_a_format_is_not_seen_by_rules() {
