@@ -13,6 +13,24 @@ pub(super) fn is_active(c: char) -> bool {
 /// GitHub's runner looks for a command after this, anywhere in a line of the log.
 pub(super) const RUNNER_COMMAND: &str = "##[";
 
+/// Whether a text has neither active characters, apart from line feeds, nor a command. Most output is plain ASCII, so bytes are
+/// checked in blocks without branches, and only blocks with others are decoded.
+pub(super) fn is_inert(text: &str) -> bool {
+    const BLOCK: usize = 256;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let block = rest.as_bytes().get(..BLOCK).unwrap_or(rest.as_bytes());
+        let strange = block.iter().fold(false, |strange, &byte| strange | !(byte == b'\n' || (0x20..0x7f).contains(&byte)));
+        let end = (block.len()..).find(|&at| rest.is_char_boundary(at)).unwrap_or(rest.len());
+        let (here, after) = rest.split_at(end);
+        if strange && here.chars().any(|c| c != '\n' && is_active(c)) {
+            return false;
+        }
+        rest = after;
+    }
+    memchr::memmem::find(text.as_bytes(), RUNNER_COMMAND.as_bytes()).is_none()
+}
+
 /// Writes control, bidirectional and zero-width characters as `\u{…}`, and leaves everything else unchanged.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_active) && !text.contains(RUNNER_COMMAND) {

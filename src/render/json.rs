@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::judge::report::Report;
 
-use super::escape::{RUNNER_COMMAND, is_active};
+use super::escape::{is_active, is_inert};
 
 pub fn render(report: &Report) -> String {
     indented(report)
@@ -22,10 +22,10 @@ pub(crate) fn indented(value: &impl Serialize) -> String {
 /// Escapes characters that are allowed in a JSON string, but move the cursor, reorder text or start a command. The value stays the
 /// same.
 pub(super) fn inert(text: String) -> String {
-    let is_harmless = |c: char| c == '\n' || !is_active(c);
-    if text.chars().all(is_harmless) && !text.contains(RUNNER_COMMAND) {
+    if is_inert(&text) {
         return text;
     }
+    let is_harmless = |c: char| c == '\n' || !is_active(c);
     let mut out = String::with_capacity(text.len() + 64);
     for c in text.chars() {
         if is_harmless(c) && !(c == '[' && out.ends_with("##")) {
@@ -42,6 +42,7 @@ pub(super) fn inert(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::escape::RUNNER_COMMAND;
 
     #[test]
     fn active_characters_are_escaped_and_keep_their_value() {
@@ -50,5 +51,15 @@ mod tests {
         assert!(!text.chars().any(|c| c != '\n' && is_active(c)) && !text.contains(RUNNER_COMMAND), "{text:?}");
         assert!(text.contains('é') && text.contains('\u{1f980}'), "{text}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap()["a"], hostile);
+    }
+
+    #[test]
+    fn active_characters_are_found_anywhere_in_a_long_text() {
+        for at in 0..600 {
+            let text = |c: &str| format!("{}é{c}{}", "a\n".repeat(at / 2) + &"b".repeat(at % 2), "c".repeat(600 - at));
+            assert_eq!(inert(text("d")), text("d"));
+            assert_eq!(inert(text("\u{202e}")), text("\\u202e"), "{at}");
+            assert_eq!(inert(text("##[")), text("##\\u005b"), "{at}");
+        }
     }
 }
