@@ -1,21 +1,25 @@
 //! Checks whether client-side `kubectl apply` can install a CRD: it stores the whole document, as JSON, in an annotation.
 
-use crate::go::json_size::{MAX_GROWTH, json_bytes, text_bytes};
+use crate::go::json_size::{is_surely_within, json_bytes, text_bytes};
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::server::object_meta::MAX_ANNOTATION_BYTES;
 
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// What kubectl adds if there are no annotations.
+const NO_ANNOTATIONS: &str = r#""annotations":{},"#;
 
 pub(super) fn check(collector: &mut FactCollector<'_>) {
-    let crd = collector.crd.clone();
-    if crd.node.source().len() * MAX_GROWTH < MAX_ANNOTATION_BYTES && !crd.node.tree().is_aliased() {
+    let (crd, name) = (collector.crd.node, collector.crd.name_node);
+    let beside = LAST_APPLIED.len() + annotation_bytes(crd);
+    let most = MAX_ANNOTATION_BYTES.saturating_sub(beside + NO_ANNOTATIONS.len() + 1);
+    if is_surely_within(crd, most) {
         return;
     }
-    let written = document_bytes(crd.node);
-    if written + LAST_APPLIED.len() + annotation_bytes(crd.node) > MAX_ANNOTATION_BYTES {
-        let fact = collector.note((Subject::Crd, Aspect::Document, Effect::Excessive), crd.name_node);
+    let written = document_bytes(crd);
+    if written + beside > MAX_ANNOTATION_BYTES {
+        let fact = collector.note((Subject::Crd, Aspect::Document, Effect::Excessive), name);
         fact.words.insert(Word::Count, written.to_string());
         fact.words.insert(Word::Limit, MAX_ANNOTATION_BYTES.to_string());
     }
@@ -35,7 +39,7 @@ fn annotation_bytes(crd: Node<'_>) -> usize {
 fn document_bytes(crd: Node<'_>) -> usize {
     let mut bytes = json_bytes(crd) + 1;
     match annotations(crd) {
-        None => bytes += r#""annotations":{},"#.len(),
+        None => bytes += NO_ANNOTATIONS.len(),
         Some(annotations) => {
             if let Some(own) = annotations.entry(LAST_APPLIED) {
                 let comma = usize::from(annotations.len() > 1);

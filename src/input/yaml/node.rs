@@ -204,6 +204,11 @@ impl Tree {
         self.json
     }
 
+    /// The number of nodes, keys included.
+    pub fn node_count(&self) -> usize {
+        self.arena.slots.len()
+    }
+
     /// Whether the document has aliases.
     pub fn is_aliased(&self) -> bool {
         self.aliased
