@@ -82,15 +82,16 @@ pub(crate) fn drafts(
 ) -> Vec<Draft> {
     let is_removal = |fact: &&Fact| (fact.subject, fact.aspect, fact.effect) == (Subject::Version, Aspect::Presence, Effect::Removed);
     let mut removed = Vec::new();
-    let mut facts = changes.to_vec();
+    let mut successions: Vec<Fact> = Vec::new();
     for fact in changes.iter().filter(is_removal).filter(|fact| wanted(fact)) {
         let sides = old.bundle.find(&fact.crd, fact.channel.as_deref()).zip(new.bundle.find(&fact.crd, fact.channel.as_deref()));
         let (Some((before, after)), Some(from)) = (sides, fact.version.clone()) else { continue };
         let Some((to, differences)) = change::successor(before, after, &from, &change::ChangeOptions::default()) else { continue };
         removed.push(RemovedVersion { crd: fact.crd.clone(), channel: fact.channel.clone(), from, to });
-        facts.extend(differences.into_iter().map(|other| Fact { channel: fact.channel.clone(), ..other }));
+        successions.extend(differences.into_iter().map(|other| Fact { channel: fact.channel.clone(), ..other }));
     }
     let is_too_low = bump.sufficient == Some(false);
+    let facts: Vec<&Fact> = changes.iter().chain(&successions).collect();
     scaffold(&facts, &removed, old.released(), ReleasedBundle { is_too_low, ..new.released() }, wanted)
 }
 

@@ -1,5 +1,6 @@
 //! The steps of a draft: the step for each change, and the questions that only a person can answer.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -20,10 +21,11 @@ use super::alternatives::{merged, replaced};
 use super::units::factor;
 use super::{MAPPED, MOST_STEPS, TODO, quoted};
 
-pub(super) struct DraftWriter<'s, 'o, 'n> {
-    old: &'s Schema<'o>,
-    new: &'s Schema<'n>,
-    shapes: (Shape, Shape),
+pub(super) struct DraftWriter<'s, 't> {
+    old: &'s Schema<'t>,
+    new: &'s Schema<'t>,
+    /// The shapes of both, which only some steps need.
+    shapes: OnceCell<(Shape, Shape)>,
     /// Whether the server prunes values that the new schema doesn't keep before a converter can read them.
     prunes: bool,
     steps: Vec<DraftedStep>,
@@ -57,10 +59,34 @@ pub(super) struct Alternative {
     pub step: String,
 }
 
-impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
-    pub fn new(old: &'s Schema<'o>, new: &'s Schema<'n>, prunes: bool) -> Self {
-        let shapes = (Shape::of(old), Shape::of(new));
-        DraftWriter { shapes, old, new, prunes, steps: Vec::new(), unreadable: Vec::new(), loses: false, provable: Vec::new() }
+impl<'s, 't> DraftWriter<'s, 't> {
+    pub fn new(old: &'s Schema<'t>, new: &'s Schema<'t>, prunes: bool) -> Self {
+        DraftWriter {
+            shapes: OnceCell::new(),
+            old,
+            new,
+            prunes,
+            steps: Vec::new(),
+            unreadable: Vec::new(),
+            loses: false,
+            provable: Vec::new(),
+        }
+    }
+
+    fn shapes(&self) -> &(Shape, Shape) {
+        self.shapes.get_or_init(|| (Shape::of(self.old), Shape::of(self.new)))
+    }
+
+    /// Whether the new version prunes values at a path of the old one.
+    fn is_pruned(&self, path: &FieldPath) -> bool {
+        let (old, new) = self.shapes();
+        readability::is_pruned(old, new, path)
+    }
+
+    /// Whether the old version prunes values at a path of the new one.
+    fn is_pruned_back(&self, path: &FieldPath) -> bool {
+        let (old, new) = self.shapes();
+        readability::is_pruned(new, old, path)
     }
 
     /// Drafts the steps for the changes of one pair of versions. Returns whether any of them has one.
@@ -97,7 +123,7 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
             let mentions = |text: &String| text.contains(&at);
             let known = self.steps.iter().any(|step| mentions(&step.step) || step.alternatives.iter().any(|other| mentions(&other.step)));
             let fits = Containers::of(&[path]).is_some();
-            if known || !fits || self.steps.len() >= MOST_STEPS || !readability::is_pruned(&self.shapes.1, &self.shapes.0, path) {
+            if known || !fits || self.steps.len() >= MOST_STEPS || !self.is_pruned_back(path) {
                 continue;
             }
             self.loses = true;
@@ -139,7 +165,7 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
             return;
         }
         let comments: Vec<String> = Some(comment).filter(|comment| !comment.is_empty()).into_iter().collect();
-        if let Some(path) = path.filter(|path| self.prunes && readability::is_pruned(&self.shapes.0, &self.shapes.1, path)) {
+        if let Some(path) = path.filter(|path| self.prunes && self.is_pruned(path)) {
             self.unreadable.push(path.clone());
         }
         self.steps.push(DraftedStep { comments, step, alternatives });
@@ -273,7 +299,7 @@ impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
                     // Different strings, such as `007` and `7`, become the same number.
                     self.loses |= was == "string" || was == "number";
                     let retype = format!("retype: {{path: {at}, was: {was}, becomes: {becomes}}}");
-                    if always_succeeds(&retype, &only(&self.shapes.0, fact.path.steps())) {
+                    if always_succeeds(&retype, &only(&self.shapes().0, fact.path.steps())) {
                         self.step("", retype);
                     } else {
                         let comment = format!("not every {was} is {}: an expression over `self` for each direction", with_article(becomes));

@@ -7,6 +7,7 @@ mod units;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use rayon::prelude::*;
 use semver::Version;
 
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
@@ -89,7 +90,7 @@ pub struct RemovedVersion {
 /// Writes one draft for each CRD and pair of versions. `wanted` says which changes need a conversion and don't have one; `removed` are
 /// the versions whose removal needs one, with the differences to their successors among the facts.
 pub fn scaffold(
-    facts: &[Fact],
+    facts: &[&Fact],
     removed: &[RemovedVersion],
     old: ReleasedBundle<'_, '_>,
     new: ReleasedBundle<'_, '_>,
@@ -99,7 +100,7 @@ pub fn scaffold(
     for one in removed {
         pairs.entry((one.crd.clone(), one.channel.clone(), one.from.clone(), one.to.clone())).or_default();
     }
-    for fact in facts.iter().filter(|fact| matches!(fact.subject, Subject::Field | Subject::NewVersion)) {
+    for &fact in facts.iter().filter(|fact| matches!(fact.subject, Subject::Field | Subject::NewVersion)) {
         let Some(version) = &fact.version else { continue };
         let from = fact.against.as_ref().unwrap_or(version);
         let pair = || (fact.crd.clone(), fact.channel.clone(), from.clone(), version.clone());
@@ -114,13 +115,12 @@ pub fn scaffold(
         removed.iter().any(|one| (&one.crd, &one.channel, &one.from, &one.to) == (crd, channel, from, to))
     };
     pairs.retain(|pair, (changes, _)| !changes.is_empty() || goes(pair));
+    let changes: Vec<Change<'_>> =
+        pairs.iter().map(|(pair, (facts, added))| Change { pair, facts, added, removes_version: goes(pair) }).collect();
+    let outlines: Vec<Option<Outline<'_, '_>>> = changes.par_iter().map(|change| change.outline(old, new)).collect();
     let mut names = BTreeSet::new();
-    let mut drafts = Vec::new();
-    for (pair, (changes, added)) in &pairs {
-        let change = Change { pair, facts: changes, added, removes_version: goes(pair) };
-        drafts.extend(change.draft(old, new, &mut names));
-    }
-    drafts
+    let outlined = changes.iter().zip(outlines).filter_map(|(change, outline)| Some((change, outline?)));
+    outlined.map(|(change, outline)| change.draft(outline, old, new, &mut names)).collect()
 }
 
 /// The change that one draft describes.
@@ -132,8 +132,16 @@ struct Change<'f> {
     removes_version: bool,
 }
 
+/// The steps of a draft that has no name yet.
+struct Outline<'b, 't> {
+    before: &'b Crd<'t>,
+    after: &'b Crd<'t>,
+    writer: DraftWriter<'b, 't>,
+    left_out: usize,
+}
+
 impl Change<'_> {
-    fn draft(&self, old: ReleasedBundle<'_, '_>, new: ReleasedBundle<'_, '_>, names: &mut BTreeSet<String>) -> Option<Draft> {
+    fn outline<'b, 't>(&self, old: ReleasedBundle<'b, 't>, new: ReleasedBundle<'b, 't>) -> Option<Outline<'b, 't>> {
         let (name, channel, from, to) = self.pair;
         let (before, after) = (old.bundle.find(name, channel.as_deref())?, new.bundle.find(name, channel.as_deref())?);
         // A new version is compared with the current form of the older version, if that is kept.
@@ -144,9 +152,18 @@ impl Change<'_> {
         let mut writer = DraftWriter::new(old_schema, new_schema, prunes);
         let (facts, left_out) = self.facts.split_at(self.facts.len().min(MOST_STEPS));
         let has_steps = writer.all(facts, self.added.get(..MOST_STEPS).unwrap_or(self.added));
-        if !has_steps && !self.removes_version {
-            return None;
-        }
+        (has_steps || self.removes_version).then_some(Outline { before, after, writer, left_out: left_out.len() })
+    }
+
+    fn draft(
+        &self,
+        outline: Outline<'_, '_>,
+        old: ReleasedBundle<'_, '_>,
+        new: ReleasedBundle<'_, '_>,
+        names: &mut BTreeSet<String>,
+    ) -> Draft {
+        let (name, channel, from, to) = self.pair;
+        let Outline { before, after, writer, left_out } = outline;
         let was = old.version_of(before);
         let moved = new.version_of(after).filter(|is| was.as_ref() != Some(is) && !new.is_too_low);
         // A pull request doesn't know the version it will be released in.
@@ -189,8 +206,8 @@ impl Change<'_> {
             steps if steps.is_empty() => text.push_str("steps: []\n"),
             steps => text.push_str(&format!("steps:\n{steps}")),
         }
-        if !left_out.is_empty() {
-            let _ = writeln!(text, "# {} more changes need steps; a draft has room for {MOST_STEPS}.", left_out.len());
+        if left_out > 0 {
+            let _ = writeln!(text, "# {left_out} more changes need steps; a draft has room for {MOST_STEPS}.");
         }
         if writer.loses {
             let _ = writeln!(
@@ -200,7 +217,7 @@ impl Change<'_> {
             );
         }
         text.push_str("reverse: auto\n");
-        Some(Draft {
+        Draft {
             crd: name.clone(),
             channel: channel.clone(),
             name: manifest,
@@ -208,7 +225,7 @@ impl Change<'_> {
             to: to.clone(),
             provable: writer.provable,
             removed: self.removes_version.then(|| from.clone()),
-        })
+        }
     }
 }
 
