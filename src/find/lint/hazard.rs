@@ -1,7 +1,7 @@
 //! Finds schemas that the server accepts but that cause trouble later: they reject every value, drop data silently, or have no
 //! effect.
 
-use std::collections::HashSet;
+use foldhash::{HashSet, HashSetExt as _};
 
 use crate::go::regexp::Pattern;
 use crate::input::yaml::{Data, Node};
@@ -86,7 +86,8 @@ fn values<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schem
         walk.note((Aspect::Nullable, Effect::Dead), at, position);
     }
     let ty = schema.ty().filter(|ty| Type::parse(ty).is_some() && !schema.is_int_or_string());
-    let mut seen: HashSet<String> = HashSet::new();
+    // Most enums consist of strings, which are compared as they are.
+    let (mut texts, mut others): (HashSet<&str>, HashSet<String>) = Default::default();
     for value in entry.value.items() {
         if let Some(ty) = ty
             && !fits(ty, value.data())
@@ -97,9 +98,15 @@ fn values<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schem
             fact.words.insert(Word::Value, value.source().to_owned());
             fact.words.insert(Word::Wanted, ty.to_owned());
         }
-        let mut data = value.to_json();
-        write_as_sent(&mut data);
-        if !seen.insert(data.to_string()) {
+        let is_new = match value.data() {
+            Data::Str(text) => texts.insert(text),
+            _ => {
+                let mut data = value.to_json();
+                write_as_sent(&mut data);
+                others.insert(data.to_string())
+            }
+        };
+        if !is_new {
             let fact = walk.note((Aspect::Enum, Effect::Duplicate), value, position);
             fact.key = Some(value.source().to_owned());
             fact.words.insert(Word::Value, value.source().to_owned());
