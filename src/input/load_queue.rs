@@ -1,6 +1,7 @@
 //! Queues the files of all inputs in order, within the budget, then reads and decodes them in parallel.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +33,8 @@ pub(super) struct LoadQueue<'l> {
 /// Identifies content, so that a file reached by two names is read once.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
-    File(PathBuf),
+    /// A path without links, as text: the parts of a path take longer to compare.
+    File(OsString),
     Blob(Option<String>, Vec<u8>),
     /// The name of the rendered input.
     Rendered(String),
@@ -108,7 +110,7 @@ impl<'l> LoadQueue<'l> {
         match (path.canonicalize(), format) {
             (Err(error), _) => self.problem(io_problem(&name, &error)),
             (Ok(real), Some(format)) => {
-                if self.is_new(Identity::File(real.clone()), &name) {
+                if self.is_new(Identity::File(real.clone().into_os_string()), &name) {
                     let open = || std::fs::File::open(&real).map(std::io::BufReader::new);
                     let unpacked = archive::unpack(open, format, &name, self.limits);
                     self.unpacked(unpacked, &name);
@@ -172,7 +174,7 @@ impl<'l> LoadQueue<'l> {
     }
 
     fn found(&mut self, mut found: Vec<FoundFile>) {
-        found.retain(|file| self.is_new(Identity::File(file.real.clone()), &file.name));
+        found.retain(|file| self.is_new(Identity::File(file.real.clone().into_os_string()), &file.name));
         found.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.path.cmp(&b.path)));
         for file in found {
             if self.admit(&file.name, file.size) {

@@ -33,9 +33,10 @@ pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &ChangeOptions<'_>,
     review.storage();
     review.keywords();
     let mut facts = review.facts;
+    let key = |fact: &Fact| (fact.aspect, fact.effect);
     facts.sort_by(|a, b| {
-        let key = |fact: &Fact| (fact.version.clone(), fact.path.clone(), fact.aspect, fact.effect, fact.key.clone(), fact.to.clone());
-        key(a).cmp(&key(b))
+        let place = (&a.version, &a.path).cmp(&(&b.version, &b.path));
+        place.then_with(|| key(a).cmp(&key(b))).then_with(|| (&a.key, &a.to).cmp(&(&b.key, &b.to)))
     });
     facts
 }
