@@ -371,15 +371,15 @@ fn spent_problem((spent, name, left): (LimitReached, String, usize), limits: &Li
 
 fn open(item: Item, limits: &Limits, texts: Option<&SharedTexts>) -> (usize, Result<(File, Encoding), Problem>) {
     let Item { order, name, origin, content } = item;
-    let file = bytes_of(content, &name, limits).and_then(|bytes| match decode(bytes) {
-        Ok(Decoded { text, encoding }) => {
-            let text = match texts {
-                Some(texts) => texts.share(text),
-                None => text,
-            };
-            Ok((File::new(name, text, origin), encoding))
+    let file = bytes_of(content, &name, limits).and_then(|bytes| {
+        let decoded = match texts {
+            Some(texts) => texts.decode(bytes),
+            None => decode(bytes),
+        };
+        match decoded {
+            Ok(Decoded { text, encoding }) => Ok((File::new(name, text, origin), encoding)),
+            Err(malformed) => Err(Problem::Malformed { name, malformed }),
         }
-        Err(malformed) => Err(Problem::Malformed { name, malformed }),
     });
     (order, file)
 }

@@ -4,6 +4,8 @@ use std::hash::BuildHasher;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::decode::{Decoded, Encoding, Malformed, decode};
+
 /// Takes over the string that was read, without copying it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text(Arc<String>);
@@ -49,25 +51,33 @@ impl Text {
     }
 }
 
-/// Finds equal texts, so that a file on both sides of a review is in memory once. It doesn't keep texts that nobody else uses.
+/// Finds equal files, so that one on both sides of a review is decoded once and in memory once. It doesn't keep texts that nobody
+/// else uses.
 #[derive(Debug, Default)]
 pub(super) struct SharedTexts(Mutex<KnownTexts>);
 
-/// Texts by their hash.
+/// Texts by the hash of the bytes they were decoded from.
 type KnownTexts = foldhash::HashMap<u64, Vec<Weak<String>>>;
 
 impl SharedTexts {
-    /// Returns the text that is known already, if it is equal.
-    pub(super) fn share(&self, text: Text) -> Text {
+    /// Decodes the bytes of a file, unless they are those of a known text.
+    pub(super) fn decode(&self, bytes: Vec<u8>) -> Result<Decoded, Malformed> {
         let hasher = self.lock().hasher().clone();
-        let hash = hasher.hash_one(&*text);
+        let hash = hasher.hash_one(&*bytes);
+        let is_same = |known: &Arc<String>| known.as_bytes() == bytes;
+        let known = self.lock().get(&hash).into_iter().flatten().filter_map(Weak::upgrade).find(is_same);
+        if let Some(text) = known {
+            return Ok(Decoded { text: Text(text), encoding: Encoding::Utf8 });
+        }
+        let decoded = decode(bytes)?;
         let mut known = self.lock();
         let same = known.entry(hash).or_default();
-        match same.iter().filter_map(Weak::upgrade).find(|known| *known == text.0) {
-            Some(known) => Text(known),
+        // Another thread may have decoded an equal file meanwhile.
+        match same.iter().filter_map(Weak::upgrade).find(|known| *known == decoded.text.0) {
+            Some(text) => Ok(Decoded { text: Text(text), ..decoded }),
             None => {
-                same.push(Arc::downgrade(&text.0));
-                text
+                same.push(Arc::downgrade(&decoded.text.0));
+                Ok(decoded)
             }
         }
     }
@@ -84,10 +94,24 @@ mod tests {
     #[test]
     fn equal_texts_share_their_memory() {
         let texts = SharedTexts::default();
-        let [one, other, third] = ["a: 1", "a: 2", "a: 1"].map(|text| texts.share(text.into()));
+        let decoded = |text: &str| texts.decode(text.into()).unwrap().text;
+        let [one, other, third] = ["a: 1", "a: 2", "a: 1"].map(decoded);
         assert!(one.is_shared_with(&third) && !one.is_shared_with(&other));
         assert_eq!((&*third, &*other), ("a: 1", "a: 2"));
         drop((one, third));
-        assert_eq!(&*texts.share("a: 1".into()), "a: 1", "nothing is kept for its own sake");
+        assert_eq!(&*decoded("a: 1"), "a: 1", "nothing is kept for its own sake");
+    }
+
+    #[test]
+    fn a_file_is_never_taken_for_one_with_other_bytes() {
+        let texts = SharedTexts::default();
+        let marked = texts.decode(b"\xEF\xBB\xBFBZh91AY&SY".to_vec()).unwrap();
+        assert_eq!(&*marked.text, "BZh91AY&SY");
+        assert!(matches!(texts.decode(b"BZh91AY&SY".to_vec()), Err(Malformed::Archive(_))));
+        assert!(matches!(texts.decode(b"a: \0".to_vec()), Err(Malformed::Control { .. })));
+        assert!(matches!(texts.decode(b"a: \0".to_vec()), Err(Malformed::Control { .. })), "and again");
+        let wide = texts.decode(b"\xFF\xFEa\0".to_vec()).unwrap();
+        assert_eq!((&*wide.text, wide.encoding), ("a", Encoding::Utf16Le));
+        assert_eq!(texts.decode(b"a".to_vec()).unwrap().encoding, Encoding::Utf8);
     }
 }
