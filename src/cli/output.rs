@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::cli::arguments::{self, Color, FormatFlag, OutputFormat};
 use crate::input::{File, Origin, is_manifest};
 use crate::judge::finding::{Severity, Spot};
+use crate::judge::report::Report;
 use crate::judge::review::Side;
 use crate::render::human::{self, Style, Texts};
 use crate::render::{Anchors, View, changelog, env, github, gitlab, html, json, junit, markdown, minutes, sarif, short, visible};
@@ -81,10 +82,15 @@ impl<'w> Streams<'w> {
     }
 
     pub(super) fn write(&mut self, text: &str) -> Result<(), Stop> {
+        self.write_with(|out| out.write_all(text.as_bytes()))
+    }
+
+    /// Writes what may be too large to be in memory at once.
+    fn write_with(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
         if self.closed {
             return Ok(());
         }
-        match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
+        match write(&mut self.out).and_then(|()| self.out.flush()) {
             // The reader closed the pipe; they still get the exit code.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
@@ -231,34 +237,48 @@ pub(super) fn write(
                 incomplete: !view.complete,
                 gate,
             },
-        ),
-        OutputFormat::Short => short::render(&view, style.color),
-        OutputFormat::Json => json::render(view.report),
-        OutputFormat::Github => github::render(&view),
-        OutputFormat::Sarif => sarif::render(&view),
-        OutputFormat::Gitlab => gitlab::render(&view),
-        OutputFormat::Junit => junit::render(&view),
-        OutputFormat::Changelog => changelog::render(&view),
-        OutputFormat::Markdown => markdown::render(&view),
-        OutputFormat::Env => env::render(&view),
-        OutputFormat::Minutes => minutes::render(&view, &sides.commits()),
-        OutputFormat::Html => html::render(&view, sides, &sides.commits()),
+        )
+        .into(),
+        OutputFormat::Short => short::render(&view, style.color).into(),
+        OutputFormat::Json => Rendered::Json(view.report),
+        OutputFormat::Github => github::render(&view).into(),
+        OutputFormat::Sarif => sarif::render(&view).into(),
+        OutputFormat::Gitlab => gitlab::render(&view).into(),
+        OutputFormat::Junit => junit::render(&view).into(),
+        OutputFormat::Changelog => changelog::render(&view).into(),
+        OutputFormat::Markdown => markdown::render(&view).into(),
+        OutputFormat::Env => env::render(&view).into(),
+        OutputFormat::Minutes => minutes::render(&view, &sides.commits()).into(),
+        OutputFormat::Html => html::render(&view, sides, &sides.commits()).into(),
     })
 }
 
+/// What one format shows: a text, or a report that is written as JSON piece by piece.
+pub(super) enum Rendered<'r> {
+    Text(String),
+    Json(&'r Report),
+}
+
+impl From<String> for Rendered<'_> {
+    fn from(text: String) -> Self {
+        Rendered::Text(text)
+    }
+}
+
 /// Writes each format to its destination.
-pub(super) fn write_formats(
+pub(super) fn write_formats<'r, R: Into<Rendered<'r>>>(
     formats: &[FormatFlag],
     streams: &mut Streams<'_>,
-    render: impl Fn(OutputFormat, &Style) -> String,
+    render: impl Fn(OutputFormat, &Style) -> R,
 ) -> Result<(), Stop> {
     let mut outcome = Ok(());
     for flag in formats {
         let style = if flag.file.is_some() { Style { color: false, ..streams.out_style() } } else { streams.out_style() };
-        let text = render(flag.format, &style);
-        let written = match &flag.file {
-            Some(file) => replace(file, &text),
-            None => streams.write(&text),
+        let written = match (render(flag.format, &style).into(), &flag.file) {
+            (Rendered::Text(text), Some(file)) => replace(file, &text),
+            (Rendered::Text(text), None) => streams.write(&text),
+            (Rendered::Json(report), Some(file)) => replace(file, &json::render(report)),
+            (Rendered::Json(report), None) => streams.write_with(|out| json::write(report, out)),
         };
         outcome = outcome.and(written);
     }

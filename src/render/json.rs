@@ -1,6 +1,7 @@
 //! Writes JSON, such as the report, indented and with a trailing newline.
 
 use std::fmt::Write as _;
+use std::io::{self, Write as _};
 
 use serde::Serialize;
 
@@ -12,11 +13,53 @@ pub fn render(report: &Report) -> String {
     indented(report)
 }
 
+/// Writes a report to a stream, without its whole text in memory.
+pub(crate) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
+    write_indented(report, out)
+}
+
 /// Writes a value so that its texts can't act on a terminal or a log: JSON itself escapes only the oldest control characters.
 pub(crate) fn indented(value: &impl Serialize) -> String {
-    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
-    text.push('\n');
-    inert(text)
+    let mut text = Vec::new();
+    let written = write_indented(value, &mut text);
+    debug_assert!(written.is_ok(), "{written:?}");
+    String::from_utf8(text).unwrap_or_default()
+}
+
+fn write_indented(value: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut pieces = InertPieces { out, piece: Vec::with_capacity(PIECE + PIECE / 8) };
+    serde_json::to_writer_pretty(&mut pieces, value)?;
+    pieces.piece.push(b'\n');
+    pieces.flush()
+}
+
+/// How much text is escaped and written at once.
+const PIECE: usize = 64 << 10;
+
+/// Escapes JSON on its way to a stream. The writer of JSON ends its own pieces between characters, and only at quotes, escapes and
+/// punctuation, so no command is cut in two.
+struct InertPieces<'w> {
+    out: &'w mut dyn io::Write,
+    piece: Vec<u8>,
+}
+
+impl io::Write for InertPieces<'_> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        if self.piece.len() + text.len() > PIECE {
+            self.flush()?;
+        }
+        self.piece.extend_from_slice(text);
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let piece = String::from_utf8(std::mem::take(&mut self.piece)).map_err(io::Error::other)?;
+        let piece = inert(piece);
+        self.out.write_all(piece.as_bytes())?;
+        self.piece = piece.into_bytes();
+        self.piece.clear();
+        Ok(())
+    }
 }
 
 /// Escapes characters that are allowed in a JSON string, but move the cursor, reorder text or start a command. The value stays the
@@ -51,6 +94,17 @@ mod tests {
         assert!(!text.chars().any(|c| c != '\n' && is_active(c)) && !text.contains(RUNNER_COMMAND), "{text:?}");
         assert!(text.contains('é') && text.contains('\u{1f980}'), "{text}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap()["a"], hostile);
+    }
+
+    #[test]
+    fn long_texts_are_escaped_like_short_ones() {
+        let hostile = "\u{7f} \u{202e} ##[group] é\n";
+        for before in (PIECE - 200..PIECE + 200).step_by(7) {
+            let value = serde_json::json!({ "a": "x".repeat(before), "b": [hostile, hostile.repeat(PIECE / 10)] });
+            let text = indented(&value);
+            assert!(is_inert(&text));
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        }
     }
 
     #[test]
