@@ -109,7 +109,11 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         let before = exchange(&self.old, &self.new, order_with_lost_lists);
         let after = exchange(&self.new, &self.old, order_without_lists);
         match Relation::of(before.loses?, after.loses?) {
-            Relation::Equal => Some(Relation::of(after.gains?, before.gains?)),
+            Relation::Equal => {
+                // Of the types that both have: without strings, a pattern that is gone lets nothing pass.
+                let alone = self.alone(condition);
+                Some(Relation::of(after.gains? && alone.narrows(), before.gains? && widens(alone)))
+            }
             part => Some(part),
         }
     }
