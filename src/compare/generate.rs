@@ -15,6 +15,8 @@ use super::solver::{Formula, Goal, Pin, PinTarget, Preference, Solver};
 
 /// The most objects that [`around`] generates.
 const MAX_AROUND: usize = 600;
+/// Which part of the work of a comparison the search for them may take.
+const AROUND_PART: usize = 10;
 /// Larger sizes are not generated.
 const MAX_SIZE: u64 = 200;
 
@@ -35,11 +37,11 @@ pub fn embed(root: &Shape, path: &FieldPath, value: &Value) -> Option<Value> {
 }
 
 /// Bodies at the boundaries of the schema: each field at its minimum and maximum, each enum value, each count, omitted fields and
-/// null fields. At most `MAX_AROUND`.
+/// null fields. At most `MAX_AROUND`, and fewer for a schema of thousands of fields, for which each takes long.
 pub fn around(root: &Shape) -> Vec<Value> {
     let mut wishes = Vec::new();
     collect(root, &FieldPath::root(), &mut wishes);
-    let mut maker = BodyMaker::new(root, Preference::Small, &Budget::of_each());
+    let mut maker = BodyMaker::new(root, Preference::Small, &Budget::shared().part(AROUND_PART));
     let mut bodies: Vec<Value> = Vec::new();
     let full = filled(root);
     let pinned = wishes.iter().filter_map(|wish| {
