@@ -244,6 +244,11 @@ fn one(report: &ObjectReport, documents: &Documents) -> JudgedObject {
     if report.upgrade == Some(Upgrade::Gone) {
         say("gone", report.place, String::new(), "its kind or version no longer exists".to_owned());
     }
+    if let (ObjectVerdict::Checked(checked), Some(first)) = (&report.verdict, remarks.first_mut())
+        && checked.left_out > 0
+    {
+        let _ = write!(first.message, " ({} more about this object are not listed, because there are too many)", checked.left_out);
+    }
     for (remark, bare) in remarks.iter_mut().zip(bare) {
         remark.bare = Some(bare);
     }

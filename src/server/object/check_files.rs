@@ -100,6 +100,28 @@ pub struct Checked {
     pub defaulted: Vec<Placed<(ObjectPath, Value)>>,
     /// Checks of the server that can't be made here, with the reason.
     pub undecided: Vec<Placed<(ObjectPath, String)>>,
+    /// How many others were found but aren't listed, because there are too many in all objects.
+    pub left_out: usize,
+}
+
+impl Checked {
+    fn listed(&self) -> usize {
+        let Checked { errors, tolerated, pruned, nulls, defaulted, undecided, .. } = self;
+        errors.len() + tolerated.len() + pruned.len() + nulls.len() + defaulted.len() + undecided.len()
+    }
+
+    /// Keeps one error or field of each kind.
+    fn shorten(&mut self) {
+        let before = self.listed();
+        self.errors.truncate(1);
+        self.tolerated.truncate(1);
+        self.pruned.truncate(1);
+        self.similar.truncate(1);
+        self.nulls.truncate(1);
+        self.defaulted.truncate(1);
+        self.undecided.truncate(1);
+        self.left_out = before - self.listed();
+    }
 }
 
 impl ObjectReport {
@@ -213,8 +235,32 @@ pub fn check_objects(objects: &Documents, crds: &Bundle<'_>, old: Option<&Bundle
     let (found, mut reports) = read(objects);
     let checker = BundleChecker::new(crds);
     let old_checker = old.map(BundleChecker::new);
-    reports.par_extend(found.par_iter().flat_map_iter(|object| report(object, &checker, old_checker.as_ref())));
+    reports.extend(listed(&found, |object| report(object, &checker, old_checker.as_ref())));
     reports.sort_by_key(|report| report.place);
+    reports
+}
+
+/// How many errors and fields are listed for all objects together. After that, one of each kind is listed for an object.
+const MAX_LISTED: usize = 100_000;
+/// How many objects are checked before their errors are counted.
+const COUNTED: usize = 500;
+
+/// Checks objects in parallel.
+pub(super) fn listed<T: Sync>(objects: &[T], check: impl Fn(&T) -> Vec<ObjectReport> + Sync) -> Vec<ObjectReport> {
+    let mut count = 0;
+    let mut reports = Vec::new();
+    for objects in objects.chunks(COUNTED) {
+        let mut checked: Vec<ObjectReport> = objects.par_iter().flat_map_iter(&check).collect();
+        for report in &mut checked {
+            if let ObjectVerdict::Checked(checked) = &mut report.verdict {
+                if count > MAX_LISTED {
+                    checked.shorten();
+                }
+                count += checked.listed();
+            }
+        }
+        reports.extend(checked);
+    }
     reports
 }
 
@@ -316,6 +362,7 @@ pub(super) fn place(object: &InputObject<'_>, mut outcome: Response, endpoint: O
             .map(|tolerated| Placed { place: place_of(object, &tolerated.error.path, false), what: tolerated })
             .collect(),
         similar: outcome.pruned.iter().map(similar).collect(),
+        left_out: 0,
         pruned: paths(outcome.pruned, true),
         nulls: paths(outcome.nulls, true),
         defaulted: outcome

@@ -6,12 +6,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::model::{Bundle, Documents, Place};
 
-use super::check_files::{BundleChecker, InputObject, ObjectReport, ObjectVerdict, Request, bare, place, read, report};
+use super::check_files::{BundleChecker, InputObject, ObjectReport, ObjectVerdict, Request, bare, listed, place, read, report};
 use super::endpoint::Subresource;
 use super::{Endpoint, Response};
 
@@ -40,7 +39,7 @@ pub fn check_updates(objects: &Documents, previous: &Documents, crds: &Bundle<'_
     let unused = (0..before.len()).filter(|index| !used.contains(index));
     let unused = unused.filter_map(|index| before.get(index)).filter(|object| !checker.crds(object).is_empty());
     let unused = unused.map(|object| Place { file: object.file, span: object.node.span() }).collect();
-    reports.par_extend(pairs.par_iter().flat_map_iter(|(object, partner)| match partner.and_then(|index| before.get(index)) {
+    reports.extend(listed(&pairs, |(object, partner)| match partner.and_then(|index| before.get(index)) {
         Some(previous) => update(object, previous, subresource, &checker),
         None if subresource.is_some() => vec![bare(object, Request::Update(subresource), None, ObjectVerdict::NoPrevious)],
         None => report(object, &checker, None),

@@ -233,3 +233,24 @@ fn a_single_object_updates_the_single_one_of_its_kind_whatever_its_name() {
     assert!(messages(&scale("3"), Some(Subresource::Scale)).is_empty());
     assert_eq!(messages(&scale("-3"), Some(Subresource::Scale)), ["spec.replicas: Invalid value: -3: must be greater than or equal to 0"]);
 }
+
+#[test]
+fn errors_of_many_objects_are_listed_up_to_a_limit() {
+    let fields: String = (0..200).map(|number| format!("f{number}: {{type: integer}}, ")).collect();
+    let wrong: String = (0..200).map(|number| format!("  f{number}: x\n")).collect();
+    let object =
+        |number: usize| format!("apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {{name: o{number}}}\nspec:\n{wrong}---\n");
+    let objects: String = (0..1_100).map(object).collect();
+    let (crds, objects) = (documents(&[("crd.yaml", &crd(&format!("{{{fields}}}")))]), documents(&[("objects.yaml", &objects)]));
+    let reports = check_objects(&objects, &Bundle::read(&crds), None);
+    let counts: Vec<(usize, usize)> = reports
+        .iter()
+        .filter_map(|report| match &report.verdict {
+            ObjectVerdict::Checked(checked) => Some((checked.errors.len(), checked.left_out)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(counts.len(), 1_100);
+    assert!(counts.iter().all(|(errors, left_out)| errors + left_out == 200 && *errors > 0), "{counts:?}");
+    assert_eq!((counts[0], counts[1_099]), ((200, 0), (1, 199)));
+}
