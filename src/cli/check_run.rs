@@ -178,6 +178,10 @@ impl<'r> CheckRun<'r> {
         drop(progress);
         self.release.iter().for_each(|release| release.report(streams));
         let mut exit = self.manifests.problems(streams);
+        if judgement.book.is_cut() {
+            streams.error("the conditions of your rules and policies take too long for this many changes, so not all were applied");
+            exit = exit.or(Exit::Usage);
+        }
         if let Some(objects) = &self.objects {
             let on_servers = self.upgrade.map(|(from, to)| (new.bundle.on(from), new.bundle.on(to)));
             let changed = match (&on_servers, &old) {

@@ -44,9 +44,16 @@ impl FileExpression {
         }
     }
 
-    /// Whether it is `true` for `value`.
-    pub fn holds(&self, value: &Json) -> Result<bool, EvalError> {
-        match self.machine(value).run()? {
+    /// Whether it is `true` for `value`. It may take this many steps, which are reduced by those that it took.
+    pub fn holds(&self, value: &Json, steps: &mut usize) -> Result<bool, EvalError> {
+        let mut machine = self.machine(value);
+        machine.fuel.limit(*steps);
+        let result = machine.run();
+        *steps = match &result {
+            Err(EvalError::Limit) => 0,
+            _ => steps.saturating_sub(machine.fuel.burnt()),
+        };
+        match result? {
             Val::Bool(b) => Ok(b),
             _ => Err(EvalError::no_such_overload()),
         }

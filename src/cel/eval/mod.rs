@@ -66,6 +66,8 @@ impl EvalError {
 #[derive(Debug)]
 pub struct Fuel {
     steps: usize,
+    /// How many there were at first.
+    most: usize,
     environment: Environment,
 }
 
@@ -76,12 +78,18 @@ const STEP_BYTES: usize = 64;
 
 impl Fuel {
     fn full(environment: Environment) -> Self {
-        Fuel { steps: MAX_STEPS, environment }
+        Fuel { steps: MAX_STEPS, most: MAX_STEPS, environment }
+    }
+
+    /// Allows at most this many steps.
+    fn limit(&mut self, steps: usize) {
+        self.most = self.most.min(steps);
+        self.steps = self.most;
     }
 
     /// Steps that were taken.
     fn burnt(&self) -> usize {
-        MAX_STEPS - self.steps
+        self.most - self.steps
     }
 
     /// Counts one step, and more for work on `bytes` of text.

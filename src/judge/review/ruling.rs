@@ -38,15 +38,15 @@ pub(super) struct Ruling<'r> {
 
 /// Decides about facts, in order. Facts whose rule the policy switches off are left out.
 pub(super) fn rule_all<'r>(facts: &'r [Fact], judgement: &Judgement<'r>, covering: Option<&Covering<'_>>) -> Vec<Ruling<'r>> {
-    let ruled = facts.par_iter().with_min_len(64).map(|fact| rule(fact, judgement, covering));
+    let ruled = facts.par_iter().with_min_len(64).map(|fact| rule(fact, judgement, covering, facts.len()));
     ruled.collect::<Vec<_>>().into_iter().flatten().collect()
 }
 
-fn rule<'r>(fact: &'r Fact, judgement: &Judgement<'r>, covering: Option<&Covering<'_>>) -> Vec<Ruling<'r>> {
+fn rule<'r>(fact: &'r Fact, judgement: &Judgement<'r>, covering: Option<&Covering<'_>>, facts: usize) -> Vec<Ruling<'r>> {
     let kind = (fact.subject, fact.aspect, fact.effect);
     // The built-in pages are the list of what finders may emit.
     debug_assert!(Book::builtin().takes(kind) > 0, "no page in `rules/` matches {} {} {}", kind.0, kind.1, kind.2);
-    let view = &FactView::new(fact, maturity(fact));
+    let view = &FactView::one_of(fact, maturity(fact), facts);
     let ruling = |taken: MatchingRule<'r>| {
         let rule = taken.rule;
         let cover = covering.filter(|_| needs_conversion(rule, fact)).and_then(|covering| covering.cover(fact));
@@ -63,7 +63,11 @@ fn rule<'r>(fact: &'r Fact, judgement: &Judgement<'r>, covering: Option<&Coverin
         let bump = if rule.class.is_some() { bump } else { Bump::None };
         Some(Ruling { fact, rule, severity, bump, cover, lowered, drafted: false, extra: taken.extra, released: None, causes: Vec::new() })
     };
-    judgement.book.rules_for(view).into_iter().filter_map(ruling).collect()
+    let rulings = judgement.book.rules_for(view).into_iter().filter_map(ruling).collect();
+    if view.is_cut() {
+        judgement.book.cut();
+    }
+    rulings
 }
 
 /// Whether a change needs a conversion: a break, or a difference between versions that a conversion must handle.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use thiserror::Error;
@@ -51,6 +52,8 @@ pub struct Book {
     by_fact: HashMap<Coordinates, Vec<usize>>,
     /// Custom rules that add their findings to those of the built-in rules.
     extra: Vec<usize>,
+    /// Whether conditions needed more steps than they may take.
+    cut: AtomicBool,
 }
 
 /// A rule that is parsed on first use, because a run needs only a few of several hundred.
@@ -199,6 +202,16 @@ impl Book {
         let built_in = self.chosen(view).into_iter().map(|rule| (rule, false));
         let raised = |rule: &Rule| rule.error_when.as_ref().is_some_and(|when| view.holds(when));
         built_in.chain(own.map(|rule| (rule, true))).map(|(rule, extra)| MatchingRule { rule, raised: raised(rule), extra }).collect()
+    }
+
+    /// Records that conditions needed more steps than they may take.
+    pub(crate) fn cut(&self) {
+        self.cut.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether rules may have been left out because conditions needed too many steps.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut.load(Ordering::Relaxed)
     }
 
     /// How many rules match facts with these coordinates, with or without a condition.
