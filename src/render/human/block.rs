@@ -182,9 +182,10 @@ pub(super) fn places(out: &mut String, group: &Group<'_>, options: &Options, mos
         wrapped(out, "  also in ", &format!("{}{more} (--all lists every place)", said.join(", ")), options.style.width);
         return;
     }
+    let various = group.has_various_edits() && group.class().is_none();
     for member in others {
         let mut text = String::new();
-        if group.has_various_edits() && group.class().is_none() {
+        if various {
             let _ = write!(text, "{} · ", visible(&member.message));
         }
         if member.crd != group.lead.crd {
