@@ -7,6 +7,7 @@ mod branch;
 mod evaluate;
 mod formula;
 mod goal_cache;
+mod linear;
 mod list;
 mod numbers;
 mod object;
