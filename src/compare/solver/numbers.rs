@@ -10,6 +10,10 @@ use super::Kind;
 pub(crate) fn at_least(kind: Kind, bound: f64, strict: bool) -> NumberDomain {
     if kind == Kind::Int {
         let least = if strict { bound.floor() + 1.0 } else { bound.ceil() };
+        if strict && least == bound {
+            // The next integer isn't a float.
+            return NumberDomain { minimum: Some(bound), exclusive_minimum: true, ..NumberDomain::default() };
+        }
         return NumberDomain { minimum: Some(least), ..NumberDomain::default() };
     }
     NumberDomain { minimum: Some(bound), exclusive_minimum: strict, ..NumberDomain::default() }
@@ -18,6 +22,9 @@ pub(crate) fn at_least(kind: Kind, bound: f64, strict: bool) -> NumberDomain {
 pub(crate) fn at_most(kind: Kind, bound: f64, strict: bool) -> NumberDomain {
     if kind == Kind::Int {
         let most = if strict { bound.ceil() - 1.0 } else { bound.floor() };
+        if strict && most == bound {
+            return NumberDomain { maximum: Some(bound), exclusive_maximum: true, ..NumberDomain::default() };
+        }
         return NumberDomain { maximum: Some(most), ..NumberDomain::default() };
     }
     NumberDomain { maximum: Some(bound), exclusive_maximum: strict, ..NumberDomain::default() }

@@ -56,3 +56,14 @@ fn many_alternatives_are_fine() {
     let digits: Vec<Value> = (0..40).map(|digit| json!({"enum": [digit]})).collect();
     equal(&integer(json!({"anyOf": digits})), &integer(json!({"minimum": 0, "maximum": 39})));
 }
+
+#[test]
+fn a_contradiction_is_found_among_many_conditions() {
+    let properties: serde_json::Map<String, Value> = (0..300).map(|number| (format!("f{number}"), json!({"type": "string"}))).collect();
+    let required: Vec<String> = (0..300).map(|number| format!("f{number}")).collect();
+    let object = |not: &[&str]| json!({"type": "object", "properties": properties, "required": required, "not": {"required": not}});
+    for name in ["f0", "f63", "f64", "f150", "f299"] {
+        unsat(accepted(&object(&[name])));
+    }
+    sat(accepted(&object(&["other"])));
+}
