@@ -85,7 +85,7 @@ fn nothing_outside_of_the_repository_is_read_or_shown() {
 fn page(when: &str, message: &str) -> String {
     format!(
         "---\nid: own\ntitle: Own\nsince: 0.1.0\nfamily: change\nmatch: {{subject: field, aspect: maximum, effect: narrowed}}\n\
-         when: \"{when}\"\nkind: tighten-validation\nconversion: none\nmessage: \"{message}\"\nhelp: h\n---\n## What it does\nx\n\n## Why it matters\nx\n"
+         when: \"{when}\"\nkind: tighten\nconversion: none\nmessage: \"{message}\"\nhelp: h\n---\n## What it does\nx\n\n## Why it matters\nx\n"
     )
 }
 

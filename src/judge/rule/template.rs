@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use minijinja::{Environment, ErrorKind};
+use minijinja::{Environment, Error, ErrorKind, Value};
 
 use crate::input::json_schema_check::nearest;
 use crate::model::fact::Fact;
@@ -12,6 +13,11 @@ use super::mistake::Mistake;
 
 /// The instruction limit for one message, so that a custom rule can't stall a review.
 const FUEL: u64 = 10_000;
+
+/// The longest template, in bytes.
+const LONGEST_TEMPLATE: usize = 4_000;
+/// The longest text that a template or one of its filters may produce, in bytes.
+const LONGEST: usize = 1 << 16;
 
 /// The path of the root in a message.
 const ROOT: &str = "the root";
@@ -46,7 +52,50 @@ thread_local! {
 fn engine() -> Environment<'static> {
     let mut engine = Environment::new();
     engine.set_fuel(Some(FUEL));
+    // The engine doesn't limit memory.
+    engine.add_filter("replace", replace);
+    engine.add_filter("join", join);
+    engine.add_filter("indent", indent);
+    for filter in ["format", "tojson", "slice", "batch"] {
+        engine.remove_filter(filter);
+    }
     engine
+}
+
+fn limited(bytes: usize) -> Result<(), Error> {
+    match bytes <= LONGEST {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::InvalidOperation, format!("the text is longer than {LONGEST} bytes"))),
+    }
+}
+
+fn replace(text: String, from: String, to: String) -> Result<String, Error> {
+    limited(text.len() + text.matches(&from).count().saturating_mul(to.len()))?;
+    Ok(text.replace(&from, &to))
+}
+
+fn join(list: Value, separator: Option<String>) -> Result<String, Error> {
+    let separator = separator.unwrap_or_default();
+    let mut text = String::new();
+    for (index, item) in list.try_iter()?.enumerate() {
+        if index > 0 {
+            text.push_str(&separator);
+        }
+        text.push_str(&item.to_string());
+        limited(text.len())?;
+    }
+    Ok(text)
+}
+
+fn indent(text: String, width: Option<usize>, first: Option<bool>, blank: Option<bool>) -> Result<String, Error> {
+    let width = width.unwrap_or(4);
+    limited(text.len() + text.lines().count().saturating_mul(width))?;
+    let margin = " ".repeat(width);
+    let lines = text.lines().enumerate().map(|(index, line)| {
+        let stays = (index == 0 && first != Some(true)) || (line.is_empty() && blank != Some(true));
+        if stays { line.to_owned() } else { format!("{margin}{line}") }
+    });
+    Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
 fn render(template: &str, values: &BTreeMap<&str, String>) -> Result<String, minijinja::Error> {
@@ -54,7 +103,9 @@ fn render(template: &str, values: &BTreeMap<&str, String>) -> Result<String, min
         if engine.get_template(template).is_err() {
             engine.add_template_owned(template.to_owned(), template.to_owned())?;
         }
-        engine.get_template(template)?.render(values)
+        let text = engine.get_template(template)?.render(values)?;
+        limited(text.len())?;
+        Ok(text)
     })
 }
 
@@ -85,6 +136,13 @@ fn is_part_of_name(c: char) -> bool {
 
 /// Checks a template: it must compile, and may only use existing names, filters and tests.
 pub(super) fn mistakes(template: &str) -> Vec<Mistake> {
+    if template.len() > LONGEST_TEMPLATE {
+        return vec![Mistake { message: format!("is longer than {LONGEST_TEMPLATE} bytes"), at: None }];
+    }
+    if let Some(at) = joined_names(template).next() {
+        let message = "joins texts in `set`; join them where they are shown".to_owned();
+        return vec![Mistake { message, at: Some(at) }];
+    }
     let engine = engine();
     let compiled = match engine.template_from_str(template) {
         Ok(compiled) => compiled,
@@ -129,6 +187,16 @@ pub(super) fn mistakes(template: &str) -> Vec<Mistake> {
         }
     }
     found
+}
+
+/// Names for texts that are joined, or that are whole blocks: repeated doubling would use up all memory.
+fn joined_names(template: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    template.match_indices("{%").filter_map(|(at, _)| {
+        let tag = template.get(at + 2..)?.split("%}").next()?;
+        let words = tag.trim_start_matches(['-', '+']).trim_start();
+        let names = words.starts_with("set ") || words.starts_with("with ");
+        (names && (words.contains(['~', '+']) || !words.contains('='))).then(|| at..at + 2 + tag.len())
+    })
 }
 
 /// Filters and tests for suggestions.
@@ -287,6 +355,19 @@ mod tests {
         assert_eq!(said("{{ name.first }}"), ["reads `first` of `name`, but words are plain text without parts"]);
         assert!(said("{% if name %}")[0].starts_with("is not a template: "));
         assert!(said("{{ name")[0].starts_with("is not a template: "));
+    }
+
+    #[test]
+    fn templates_cannot_use_up_memory() {
+        assert_eq!(said(&"a".repeat(LONGEST_TEMPLATE + 1)), ["is longer than 4000 bytes"]);
+        for tag in [" set x = name ~ name ", " set x ", "- set x = name + name ", " with x = name ~ name "] {
+            assert_eq!(said(&format!("{{%{tag}%}}")), ["joins texts in `set`; join them where they are shown"], "{tag}");
+        }
+        let values = BTreeMap::from([("name", "a".repeat(2_000))]);
+        for long in ["{{ name|replace('a', name) }}", "{{ range(100)|join(name) }}", "{{ name|indent(100000) }}", "{{ name * 1000 }}"] {
+            assert_eq!(fill(long, &values), long);
+        }
+        assert_eq!(fill("{{ 'a-b'|replace('-', '+') }} {{ ['a', 'b']|join(', ') }}{{ 'c\nd'|indent(2) }}", &values), "a+b a, bc\n  d");
     }
 
     #[test]
