@@ -6,7 +6,6 @@ use crate::find::conversion::manifest::Direction;
 use crate::find::conversion::search;
 use crate::find::conversion::shape_edit::known;
 use crate::model::relation::Search;
-use crate::model::schema::Shape;
 use crate::model::{FieldPath, PathStep};
 
 use super::{Attempt, Counterexample, LawCheck, LawVerdict, NO_CONVERSION, PARTLY_KNOWN, difference};
@@ -50,13 +49,14 @@ impl LawCheck<'_> {
         let mut open = None;
         for step in steps.iter() {
             // The first step that would change an object sees the original object, so each step can be checked alone.
-            if step.op.is_noop(old) || step.op.is_noop(new) || !step.op.acts_on_both(old, new) {
-                continue;
-            }
-            // A null isn't searched for. Where the new version doesn't keep it, it doesn't refuse it either.
-            let nullable = |path: &&FieldPath| known(old, path).is_some_and(|node| node.nullable);
+            // A null isn't searched for, and a step acts on it whatever its type. Where the new version doesn't keep it, it doesn't refuse
+            // it either.
+            let nullable = |path: &&FieldPath| known(old, path).is_some_and(|node| node.nullable) && known(new, path).is_some();
             if let Some(path) = step.op.paths().into_iter().find(|path| nullable(path)) {
                 open = open.or_else(|| Some(format!("`{path}` may be null")));
+            }
+            if step.op.is_noop(old) || step.op.is_noop(new) || !step.op.acts_on_both(old, new) {
+                continue;
             }
             for (path, wanted) in step.op.triggers() {
                 match search::shared(old, new, path, &wanted) {

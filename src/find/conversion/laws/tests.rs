@@ -109,6 +109,10 @@ fn fields_that_no_schema_declares_are_not_proved() {
     // The types differ, but null is valid in both versions.
     let (old, new) = ("{a: {type: string, nullable: true}}", "{a: {type: integer, nullable: true}, b: {type: string, nullable: true}}");
     is_not_proved(|laws| &laws.blind, old, new, "- rename: {from: spec.a, to: spec.b}", "");
+    // A step moves a null whatever its type.
+    let object = "b: {type: object, nullable: true, additionalProperties: {type: string}}";
+    let (old, new) = (format!("{{{object}}}"), format!("{{{object}, n: {{type: object, nullable: true}}}}"));
+    is_not_proved(|laws| &laws.blind, &old, &new, "- scale: {from: spec.b, to: spec.n, multiply: 1000}", "");
     // The new version accepts a null and drops it.
     let (old, new) = ("{a: {type: boolean, nullable: true}, b: {type: string}}", "{a: {type: string}, b: {type: string}}");
     is_not_proved(|laws| &laws.blind, old, new, "- rename: {from: spec.a, to: spec.b}", "");
