@@ -197,15 +197,13 @@ impl MapValues {
         if results.is_empty() {
             return None;
         }
-        if results.iter().any(|result| result.is_object() || result.is_array()) {
+        // The server refuses null under an enum, even if the enum lists it, so no enum describes these results.
+        let keeps_null = child.nullable && child.enum_values.is_none();
+        if keeps_null || results.iter().any(|result| result.is_object() || result.is_array()) {
             return Some(Shape { nullable: child.nullable, ..anything(&child) });
         }
         let types: Vec<Option<Type>> = results.iter().filter(|value| !value.is_null()).map(|value| literal(value, &child).ty).collect();
         let ty = types.first().copied().flatten().filter(|first| types.iter().all(|ty| *ty == Some(*first)));
-        // An enum refuses null unless it lists it.
-        if child.nullable && child.enum_values.is_none() {
-            results.push(Value::Null);
-        }
         let default = child.default.as_ref().and_then(|default| table.look_up(default).ok());
         let preserve_unknown = ty.is_none();
         Some(Shape { ty, enum_values: Some(results), nullable: child.nullable, default, preserve_unknown, ..Shape::any(child.at) })
@@ -243,7 +241,9 @@ impl MapValues {
 mod tests {
     use serde_json::json;
 
-    use crate::find::conversion::testing::{PRESERVE, both_ways, check_laws};
+    use crate::find::conversion::output_schema::output_schema;
+    use crate::find::conversion::schema_endpoint::SchemaEndpoint;
+    use crate::find::conversion::testing::{PRESERVE, both_ways, check_laws, conversions, endpoint, object};
 
     #[test]
     fn it_is_applied_and_undone() {
@@ -254,6 +254,15 @@ mod tests {
     #[test]
     fn lost_values_are_preserved() {
         both_ways("- mapValues: {path: spec.m, values: {A: X, B: X}}", PRESERVE, json!({"m": "B"}), json!({"m": "X"}));
+    }
+
+    #[test]
+    fn results_may_be_null_where_the_field_may() {
+        let conversions = conversions("- mapValues: {path: spec.a, values: {true: false}}", "");
+        let field = endpoint("{a: {type: boolean, nullable: true}}", "v1");
+        let results = output_schema(&conversions.manifests[0].steps[0].op, &field.shape).unwrap();
+        let results = SchemaEndpoint::new(results, "shop.example.com", "v1", "Widget");
+        assert!(results.accepts(&object("v1", json!({"a": null}))));
     }
 
     #[test]
