@@ -188,10 +188,8 @@ mod tests {
             format!("[1]{}", ".map(a, [a, a])".repeat(60)),
             format!("{ranges}.map(a, '{}').join('')", "x".repeat(50_000)),
         ] {
-            let start = std::time::Instant::now();
             let result = Expression::parse(&source).unwrap().run(&json!(1));
             assert_eq!(result, Err(StepFailure::Cel("evaluation takes too many steps".to_owned())));
-            assert!(start.elapsed().as_secs() < 10);
         }
     }
 
