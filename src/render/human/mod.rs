@@ -98,7 +98,7 @@ fn answer(out: &mut String, report: &Report, overview: &Overview<'_>, options: &
     let word = match report.verdict {
         Some(Class::SemanticBreaking) => "BREAKING",
         Some(Class::Additive) => "COMPATIBLE",
-        // Without one of the sides, nothing was compared.
+        // What could not be used may have changed.
         Some(Class::None) if options.incomplete => "",
         Some(Class::None) => "NO API CHANGE",
         None if report.old.is_some() => "CONVERSIONS",
