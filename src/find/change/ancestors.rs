@@ -61,7 +61,7 @@ pub(super) fn notice<'t>(pair: &NodePair<'_, 't>, own: &[Keyword]) -> Option<Dep
     found
 }
 
-/// Compares a node with another in its place, as far as the noticing keyword sees it; rules are ignored.
+/// Compares a node with another in its place, as far as the noticing keyword sees it; rules of its ancestors are ignored.
 pub(super) fn compare<'t>(
     pair: &NodePair<'_, 't>,
     notice: Option<&DependentKeyword<'t>>,
@@ -77,8 +77,6 @@ pub(super) fn compare<'t>(
         after = placed(outer, child_step, after);
         here = up;
     }
-    unruled(&mut before);
-    unruled(&mut after);
     if matches!(here.position, Position::Root) {
         return Some(order_roots(&before, &after, pair.budget));
     }
@@ -88,8 +86,15 @@ pub(super) fn compare<'t>(
     Some(compare::order(&before, &after, role(here.position), pair.budget))
 }
 
-/// The shape of a node; `None` if a list is too long to be searched.
+/// The shape of a node without its rules; `None` if a list is too long to be searched.
 pub(super) fn shape(schema: &Schema<'_>) -> Option<Shape> {
+    let mut shape = ruled_shape(schema)?;
+    unruled(&mut shape);
+    Some(shape)
+}
+
+/// The shape of a node with its rules; `None` if a list is too long to be searched.
+pub(super) fn ruled_shape(schema: &Schema<'_>) -> Option<Shape> {
     (!is_oversized(schema.node())).then(|| bounded_shape(schema))
 }
 
@@ -168,7 +173,8 @@ fn constrains<'t>(clause: &Schema<'t>, steps: &[ChildStep<'t>]) -> bool {
             .any(|&word| clause.clauses(word).any(|clause| constrains(&clause, steps)))
 }
 
-fn unruled(shape: &mut Shape) {
+/// Drops the rules of a node and of everything below it.
+pub(super) fn unruled(shape: &mut Shape) {
     shape.rules.clear();
     shape.children_mut().for_each(|child| unruled(Arc::make_mut(child)));
 }

@@ -1,5 +1,7 @@
 //! Compares what happens to keys that a node doesn't declare: pruned, kept, kept as values of a map, refused.
 
+use std::sync::Arc;
+
 use crate::compare::Sample;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Word};
 use crate::model::relation::Relation;
@@ -262,9 +264,16 @@ fn listed<'t>(pair: &NodePair<'_, 't>) -> (Option<Entry<'t>>, Option<Entry<'t>>)
     (own(&list.old).or(around.0), own(&list.new).or(around.1))
 }
 
-/// Both nodes, differing only in the treatment of undeclared keys, and in declarations added or removed with it.
+/// Both nodes, differing only in the treatment of undeclared keys, and in declarations added or removed with it. Rules count where
+/// nothing else compares them.
 fn open_shapes(pair: &NodePair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> {
-    let (mut old, mut after) = (ancestors::shape(&pair.old)?, ancestors::shape(&pair.new)?);
+    let (mut old, mut after) = (ancestors::ruled_shape(&pair.old)?, ancestors::ruled_shape(&pair.new)?);
+    for shape in [&mut old, &mut after] {
+        shape.rules.clear();
+        if walked {
+            shape.properties.values_mut().for_each(|child| ancestors::unruled(Arc::make_mut(child)));
+        }
+    }
     let lists = listed(pair);
     old.preserve_unknown |= lists.0.is_some();
     after.preserve_unknown |= lists.1.is_some();

@@ -10,7 +10,7 @@ use super::{facts, judged, with_root};
 fn shown(old: &str, new: &str) {
     let found: Vec<Fact> = facts(&with_root(old), &with_root(new));
     let breaking: Vec<&Fact> = found.iter().filter(|fact| fact.affects.needs_object()).collect();
-    assert!(!breaking.is_empty(), "{new}");
+    assert!(!breaking.is_empty(), "{new} {found:?}");
     for fact in breaking {
         let evidence = &fact.evidence;
         let because = (fact.aspect, &fact.path, &evidence.reason);
@@ -135,4 +135,12 @@ fn standard_metadata_of_an_embedded_resource() {
         let found = facts(&with_root(&plain), &with_root(&metadata(fields)));
         assert_eq!(judged(&found).0, Class::None, "{fields}: {found:?}");
     }
+}
+
+#[test]
+fn fields_that_become_a_map_with_rules() {
+    let day = "{type: object, required: [d], properties: {d: {type: string, format: duration, maxLength: 20}}";
+    let ruled = format!("{day}, x-kubernetes-validations: [{{rule: \"self.d >= duration('1m')\"}}]}}");
+    let old = spec(&format!("{{type: object, maxProperties: 2, properties: {{a: {ruled}, b: {day}}}}}}}"));
+    shown(&old, &spec(&format!("{{type: object, maxProperties: 2, additionalProperties: {ruled}}}")));
 }
