@@ -56,9 +56,7 @@ impl SchemaEndpoint {
 
     /// The normal form of an object: pruned, defaulted, with sets and keyed lists in a fixed order.
     pub fn normalised(&self, object: &Value) -> Value {
-        let mut object = object.clone();
-        self.compiled.prune(&mut object);
-        self.compiled.fill(&mut object);
+        let mut object = self.compiled.read(object.clone());
         sort(&mut object, &self.shape);
         drop_empty_metadata_maps(&mut object);
         object

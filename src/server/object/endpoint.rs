@@ -89,10 +89,8 @@ impl Endpoint {
     }
 
     /// How a server reads this stored object: pruned and with its defaults, whether or not it is valid.
-    pub fn read(&self, mut object: Value) -> Value {
-        self.compiled.prune(&mut object);
-        self.compiled.fill(&mut object);
-        object
+    pub fn read(&self, object: Value) -> Value {
+        self.compiled.read(object)
     }
 
     /// The same object read through this version with strategy None, which only changes `apiVersion`.

@@ -167,6 +167,13 @@ impl Compiled {
         filled.paths.unwrap_or_default()
     }
 
+    /// How a server reads a stored object: pruned and with its defaults, whether or not it is valid.
+    pub fn read(&self, mut object: Value) -> Value {
+        self.prune(&mut object);
+        self.fill(&mut object);
+        object
+    }
+
     /// A request to create the object.
     ///
     /// An object with `metadata` is a whole one, so its names are checked too.
