@@ -5,6 +5,7 @@ mod random;
 mod verdict;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -279,9 +280,7 @@ impl<'s> Witnesses<'s> {
 
     /// Whether an object that the old side stores and the new one refuses here can still get a label.
     pub fn is_ratcheted(&self, witness: &Witness, path: &FieldPath) -> bool {
-        let mut stored = self.before.request(witness.object.clone()).stored;
-        self.after.prune(&mut stored);
-        self.after.fill(&mut stored);
+        let stored = self.after.read(self.before.request(witness.object.clone()).stored);
         let mut labelled = stored.clone();
         if let Some(metadata) = labelled.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.insert("labels".to_owned(), json!({"a": "b"}));
@@ -290,19 +289,33 @@ impl<'s> Witnesses<'s> {
         !response.errors.iter().any(|error| concerns(&error.path.general(), path))
     }
 
-    /// Whether the new schema would accept an object that it refuses, if the node at the path were as before, or only its default and
-    /// how it treats null. Another change may refuse the object as well.
+    /// Whether the new schema would accept a request that it refuses, if the node at the path were as before, or only its default and
+    /// how it treats null. Another change may refuse the request as well.
     pub fn is_refused_because_of(&self, path: &FieldPath, aspect: Aspect, witness: &Witness) -> bool {
         let mut shape = self.new.clone();
-        let (Some(was), Some(node)) = (self.old.at(path.steps()), shape.at_mut(path.steps())) else { return false };
-        match aspect {
-            Aspect::Default | Aspect::Nullable => {
+        let Some(was) = self.old.at(path.steps()) else { return false };
+        let restored = match (aspect, path.steps().split_last()) {
+            (Aspect::Presence, Some((PathStep::Key(name), around))) => {
+                shape.at_mut(around).map(|parent| drop(parent.properties.insert(name.to_string(), Arc::new(was.clone()))))
+            }
+            (Aspect::Default | Aspect::Nullable, _) => shape.at_mut(path.steps()).map(|node| {
                 node.default.clone_from(&was.default);
                 node.nullable = was.nullable;
-            }
-            _ => *node = was.clone(),
+            }),
+            _ => shape.at_mut(path.steps()).map(|node| *node = was.clone()),
+        };
+        if restored.is_none() || !self.budget.spend(COMPILED * shape.node_count()) {
+            return false;
         }
-        self.budget.spend(COMPILED * shape.node_count()) && Compiled::new(&shape).request(witness.object.clone()).accepted()
+        let restored = Compiled::new(&shape);
+        let response = match &witness.previous {
+            Some(previous) => {
+                let stored = restored.read(self.before.request(previous.clone()).stored);
+                restored.request_update(&stored, witness.object.clone())
+            }
+            None => restored.request(witness.object.clone()),
+        };
+        response.accepted()
     }
 
     /// Finds an object that is valid except for the change to be shown.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::cel::normalise::is_transition;
 use crate::compare::sampling::Sampler;
 use crate::model::fact::{Outcome, Witness};
 use crate::model::schema::Shape;
@@ -33,6 +34,15 @@ pub enum Trial {
     Passed { loosened: bool },
     /// Too few of them are conclusive.
     Open,
+}
+
+impl Trial {
+    pub fn shown(self) -> Option<Witness> {
+        match self {
+            Trial::Shown(witness) => Some(*witness),
+            Trial::Passed { .. } | Trial::Open => None,
+        }
+    }
 }
 
 /// Counts what random objects show.
@@ -103,24 +113,33 @@ impl Witnesses<'_> {
     /// Tries random updates to find one that the old schema accepts and a rule of the new one refuses, or an object, if the rule
     /// also runs on create.
     pub fn sample_update(&self, path: &FieldPath, rule: &str) -> Trial {
-        self.sample_updates(path, rule, &|_| true)
+        self.sample_updates(path, Cause::Rule(rule), &|_| true)
+    }
+
+    /// Tries random updates to find one that is refused now because of the path, if a rule there compares old and new values.
+    pub fn sample_refused_update(&self, path: &FieldPath) -> Trial {
+        match self.rules_around(path, Cause::Refusal).into_iter().any(is_transition) {
+            true => self.sample_updates(path, Cause::Refusal, &|_| true),
+            false => Trial::Open,
+        }
     }
 
     /// The same with objects that have a `spec`, if the old schema declares one, because a resource is useless without it.
     pub fn sample_update_with_spec(&self, path: &FieldPath, rule: &str) -> Trial {
         let declared = self.old.properties.contains_key("spec");
-        self.sample_updates(path, rule, &|object| !declared || object.get("spec").is_some())
+        self.sample_updates(path, Cause::Rule(rule), &|object| !declared || object.get("spec").is_some())
     }
 
-    fn sample_updates(&self, path: &FieldPath, rule: &str, fits: &dyn Fn(&Value) -> bool) -> Trial {
-        let (at, cause) = (path.steps(), Cause::Rule(rule));
+    fn sample_updates(&self, path: &FieldPath, cause: Cause<'_>, fits: &dyn Fn(&Value) -> bool) -> Trial {
+        // The node of a rule has everything that the rule reads.
+        let ways = if matches!(cause, Cause::Rule(_)) { [path.steps(); 2] } else { [path.steps(), self.ruled(path)] };
         let mut sampler = self.sampler(path, cause);
         let mut tally = Tally::default();
         let mut combiner: Combiner<(Value, Value)> = Combiner::default();
-        let both = |a: &(Value, Value), b: &(Value, Value), choice: u64| {
-            Some((with_fields_of(&a.0, &b.0, at, choice)?, with_fields_of(&a.1, &b.1, at, choice)?))
-        };
-        for (turn, head) in self.heads.iter().cycle().take(MAX_TRIES).enumerate() {
+        for (turn, (at, head)) in ways.into_iter().cycle().zip(self.heads.iter().cycle()).take(MAX_TRIES).enumerate() {
+            let both = |a: &(Value, Value), b: &(Value, Value), choice: u64| {
+                Some((with_fields_of(&a.0, &b.0, at, choice)?, with_fields_of(&a.1, &b.1, at, choice)?))
+            };
             if !self.may_try() {
                 return Trial::Open;
             }
@@ -150,10 +169,7 @@ impl Witnesses<'_> {
                 continue;
             }
             // The new schema reads the stored object before comparing.
-            let mut read = stored.stored;
-            self.after.prune(&mut read);
-            self.after.fill(&mut read);
-            let new = self.updated(&self.after, &read, &object);
+            let new = self.updated(&self.after, &self.after.read(stored.stored), &object);
             let difference = verdict(&old, &new, path, cause);
             combiner.note(&update, old.accepted(), difference.is_some());
             if let Some((outcome, because)) = difference.filter(|_| old.accepted()) {
@@ -203,6 +219,11 @@ impl Witnesses<'_> {
 
     /// A sampler for the rules of the node, its parents and its children.
     fn sampler(&self, path: &FieldPath, cause: Cause<'_>) -> Sampler<'_> {
+        Sampler::new(self.rules_around(path, cause).into_iter(), &self.budget)
+    }
+
+    /// The rules of the node, its parents and its children.
+    fn rules_around<'r>(&'r self, path: &FieldPath, cause: Cause<'r>) -> Vec<&'r str> {
         let steps = path.steps();
         let mut rules: Vec<&str> = Vec::new();
         if let Cause::Rule(text) = cause {
@@ -217,7 +238,7 @@ impl Witnesses<'_> {
         let mut seen = BTreeSet::new();
         rules.retain(|rule| seen.insert(*rule));
         rules.truncate(MAX_LEARNT);
-        Sampler::new(rules.into_iter(), &self.budget)
+        rules
     }
 }
 

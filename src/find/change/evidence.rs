@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 
+use crate::cel::normalise::is_transition;
 use crate::compare::{Budget, CONDITIONS, Cause, Sample, Trial, What, Witnesses, errors_of, is_oversized};
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Ratchet, Witness, Word};
 use crate::model::relation::Search;
@@ -125,8 +126,9 @@ fn widened(draft: FactDraft, reversed: &Witnesses<'_>, inhabited: &dyn Fn() -> b
     let fact = &draft.fact;
     let rule = draft.old_rule.as_deref().or(draft.rule.as_deref());
     let (what, cause) = match (fact.aspect, rule) {
-        (Aspect::CelRule, Some(text)) => (What::Sent, Cause::Rule(text)),
-        (Aspect::CelRule, None) => return draft.fact,
+        (Aspect::CelRule, Some(text)) if !is_transition(text) => (What::Sent, Cause::Rule(text)),
+        // Updates that a transition rule refused aren't searched.
+        (Aspect::CelRule, _) => return draft.fact,
         (Aspect::Required, _) => (What::Absent, Cause::Refusal),
         _ => (What::Sent, Cause::Refusal),
     };
@@ -159,11 +161,12 @@ fn breaks(fact: &Fact) -> bool {
     }
 }
 
-/// Whether something at the path may be accepted that was refused before.
+/// Whether something at the path may be accepted or kept that was refused or dropped before.
 fn gains(reversed: &Witnesses<'_>, path: &FieldPath) -> bool {
     let null = Sample::Sent(serde_json::Value::Null);
-    let ways = [What::Sent, What::Absent, What::Sample(&null)];
-    ways.into_iter().any(|what| reversed.show(path, what, Cause::Refusal) != Search::Impossible)
+    let ways =
+        [(What::Sent, Cause::Refusal), (What::Absent, Cause::Refusal), (What::Sample(&null), Cause::Refusal), (What::Sent, Cause::Lost)];
+    ways.into_iter().any(|(what, cause)| reversed.show(path, what, cause) != Search::Impossible)
 }
 
 /// Whether a fact may also be about values that are only accepted now; objects that were accepted before prove nothing about those.
@@ -195,7 +198,7 @@ fn show(
     gains: &dyn Fn(&FieldPath) -> bool,
     (left, budget): (&mut usize, &Budget),
 ) -> Fact {
-    let FactDraft { mut fact, mut lost, rule, .. } = draft;
+    let FactDraft { mut fact, mut lost, rule, old_rule } = draft;
     if let (true, Some(text)) = (is_transition_on_new_fields(&fact), &rule) {
         return match witnesses.sample_update_with_spec(&fact.path, text) {
             Trial::Shown(witness) => {
@@ -264,6 +267,9 @@ fn show(
     };
     let found = match (fact.aspect, fact.effect) {
         (Aspect::Presence, Effect::Added) => found.or_else_shown(|| witnesses.show_undeclared(&fact.path, cause)),
+        (Aspect::Presence, Effect::Removed) if fact.affects.contains(Affected::Behaviour) => {
+            found.or_else_shown(|| witnesses.show(&fact.path, What::Absent, cause).found())
+        }
         (Aspect::PreserveUnknown | Aspect::AdditionalProperties, _) => {
             found.or_else_shown(|| witnesses.show_undeclared_key(&fact.path, cause))
         }
@@ -318,11 +324,21 @@ fn show(
             if !may_widen(&fact) {
                 return FactDraft::from(fact).harmless();
             }
-            // A null that was dropped before may be kept now, and exceed `maxProperties`.
-            if let Search::Found(witness) = witnesses.show(&fact.path, What::Sample(&null), Cause::Refusal) {
+            // A null that was dropped before may be kept now, and exceed `maxProperties`. A fact that also covers data covers nulls.
+            let nulls = if fact.affects.contains(Affected::Data) { Cause::Near } else { Cause::Refusal };
+            if let Search::Found(witness) = witnesses.show(&fact.path, What::Sample(&null), nulls) {
                 return shown(fact, witness);
             }
-            return if gains(&fact.path) { FactDraft::from(fact).widened() } else { FactDraft::from(fact).harmless() };
+            // The default changed with the type, and what a type lets pass besides its values may fail in rules that only updates run.
+            if fact.aspect == Aspect::Type {
+                let absent = || witnesses.show(&fact.path, What::Absent, Cause::Near).found();
+                if let Some(witness) = absent().or_else(|| witnesses.sample_refused_update(&fact.path).shown()) {
+                    return shown(fact, witness);
+                }
+            }
+            // New objects satisfied the old rule, and updates no longer need to.
+            let was_transition = fact.aspect == Aspect::CelRule && old_rule.as_deref().is_some_and(is_transition);
+            return if was_transition || gains(&fact.path) { FactDraft::from(fact).widened() } else { FactDraft::from(fact).harmless() };
         }
         // Lists are still merged differently.
         Search::Impossible
@@ -341,17 +357,24 @@ fn show(
     fact
 }
 
-/// Another object that is refused, for a change whose first example is only stored differently: conditions around it may see the
-/// difference.
+/// An object or update that is refused, for a change whose first example is only stored differently: conditions around it may see
+/// the difference.
 fn also_refused(fact: &Fact, what: What<'_>, witnesses: &Witnesses<'_>) -> Option<Witness> {
     let (path, cause) = (&fact.path, Cause::Refusal);
-    let found = || witnesses.show(path, what, cause).found().filter(|witness| witness.new == Outcome::Rejected);
-    let refused = match fact.aspect {
-        Aspect::Default | Aspect::Nullable => found(),
-        Aspect::PreserveUnknown | Aspect::AdditionalProperties => found().or_else(|| witnesses.show_undeclared_key(path, cause)),
-        _ => None,
+    let search = |what| match witnesses.show(path, what, cause) {
+        Search::Undecided(_) => witnesses.sample(path, cause).shown(),
+        found => found.found(),
     };
-    refused.filter(|witness| witnesses.is_refused_because_of(path, fact.aspect, witness))
+    let found = |what| search(what).filter(|witness| witness.new == Outcome::Rejected);
+    let refused = match fact.aspect {
+        Aspect::Default | Aspect::Nullable => found(what),
+        // Nothing fills the field any more.
+        Aspect::Presence if fact.affects.contains(Affected::Behaviour) => found(What::Absent),
+        Aspect::PreserveUnknown | Aspect::AdditionalProperties => found(what).or_else(|| witnesses.show_undeclared_key(path, cause)),
+        _ => return None,
+    };
+    let is_cause = |witness: &Witness| witnesses.is_refused_because_of(path, fact.aspect, witness);
+    refused.filter(is_cause).or_else(|| witnesses.sample_refused_update(path).shown().filter(is_cause))
 }
 
 /// Whether an object is refused because of a change that usually only prunes or replaces values: conditions around them may see it.
@@ -359,6 +382,7 @@ fn refuses_by_itself(fact: &Fact, witness: &Witness, witnesses: &Witnesses<'_>) 
     match fact.aspect {
         Aspect::Default | Aspect::Nullable => true,
         Aspect::PreserveUnknown | Aspect::AdditionalProperties => witnesses.is_refused_because_of(&fact.path, fact.aspect, witness),
+        Aspect::Presence if fact.affects.contains(Affected::Behaviour) => witnesses.is_refused_because_of(&fact.path, fact.aspect, witness),
         _ => false,
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::model::fact::{Fact, Outcome};
+use crate::model::fact::{Effect, Fact, Outcome};
 use crate::model::schema::Shape;
 use crate::model::{Crd, Version};
 use crate::server::object::Compiled;
@@ -28,12 +28,7 @@ impl Stored {
 
     /// The object as read after it was created.
     fn read_back(&self, object: &Value) -> Value {
-        let mut stored = self.version.request(object.clone()).stored;
-        for schema in [&self.storage, &self.version] {
-            schema.prune(&mut stored);
-            schema.fill(&mut stored);
-        }
-        stored
+        self.version.read(self.storage.read(self.version.request(object.clone()).stored))
     }
 }
 
@@ -49,6 +44,12 @@ impl<'t> CrdComparison<'_, 't> {
             let object = fact.evidence.witness.as_ref().map(|witness| &witness.object);
             changed(fact) && object.is_some_and(|object| old.read_back(object) == new.read_back(object))
         };
-        facts.into_iter().map(|fact| if unseen(&fact) { FactDraft::from(fact).harmless() } else { fact }).collect()
+        // Clients read the same, but conditions around may see a difference when they write.
+        let as_seen = |fact: Fact| match fact.effect {
+            Effect::Changed if unseen(&fact) => FactDraft::from(fact).widened(),
+            _ if unseen(&fact) => FactDraft::from(fact).harmless(),
+            _ => fact,
+        };
+        facts.into_iter().map(as_seen).collect()
     }
 }

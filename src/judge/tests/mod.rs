@@ -360,6 +360,15 @@ fn values_that_are_only_accepted_now_are_no_rewrite() {
     };
     specs(&spec("[0, 3]"), &spec("[0, 2]"), Class::Additive, &["accepted-widened@spec.a"]);
     specs(&spec("[0, 3]"), &spec("[0, 1]"), Class::None, &["schema-rewritten@spec.a"]);
+    // Other keys are kept now.
+    let fields = "{type: object, properties: {k: {type: object, properties: {c: {type: string, default: d}}}}}";
+    let map = "{type: object, additionalProperties: {type: object, properties: {c: {type: string, default: d}}}}";
+    specs(fields, map, Class::Additive, &["accepted-widened@spec"]);
+    // Updates may change the value now.
+    let text = |rule: &str| {
+        format!("{{type: object, properties: {{c: {{type: string, enum: [a, b], x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}}}}}")
+    };
+    specs(&text("self == oldSelf"), &text("self != 'abc'"), Class::Additive, &["cel-rule-widened@spec.c"]);
 }
 
 #[test]

@@ -144,3 +144,34 @@ fn fields_that_become_a_map_with_rules() {
     let old = spec(&format!("{{type: object, maxProperties: 2, properties: {{a: {ruled}, b: {day}}}}}}}"));
     shown(&old, &spec(&format!("{{type: object, maxProperties: 2, additionalProperties: {ruled}}}")));
 }
+
+#[test]
+fn requests_without_a_default_that_conditions_needed() {
+    let writers = |old: &str, new: &str| {
+        shown(&spec(old), &spec(new));
+        let found = facts(&with_root(&spec(old)), &with_root(&spec(new)));
+        assert!(found.iter().any(|fact| fact.affects.contains(Affected::Writers)), "{old} -> {new}: {found:?}");
+    };
+    let counted = |default: &str| {
+        let rule = "(self.l[0] == 0) ? has(self.x) : self.l.exists(i, i == 2)";
+        let fields = format!("l: {{type: array, maxItems: 5, items: {{type: integer}}}}, x: {{type: integer{default}}}");
+        format!("{{type: object, properties: {{{fields}}}, x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}")
+    };
+    writers(&counted(", default: 4"), &counted(""));
+    let kept = |default: &str| {
+        let rule = "!has(oldSelf.c) || has(self.c)";
+        format!("{{type: object, properties: {{c: {{type: integer{default}}}}}, x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}")
+    };
+    writers(&kept(", default: 1"), &kept(""));
+    let required = |fields: &str| format!("{{type: object, {PRESERVES}, oneOf: [{{required: [b]}}]{fields}}}");
+    writers(&required(", properties: {b: {type: object, default: {}}}"), &required(""));
+    let refused = |field: &str| format!("{{type: object, not: {{required: [b]}}, properties: {{b: {field}}}}}");
+    writers(&refused("{type: string}"), &refused("{type: boolean, default: true}"));
+}
+
+#[test]
+fn lists_in_strings_that_only_updates_refuse() {
+    let list = "{type: object, properties: {a: {type: array, maxItems: 0, items: {type: string}}}}";
+    let date = "{type: object, properties: {a: {type: string, format: date, x-kubernetes-validations: [{rule: \"self == oldSelf\"}]}}}";
+    shown(&spec(list), &spec(date));
+}
