@@ -177,15 +177,16 @@ impl ChangeWalk<'_> {
         }
     }
 
-    /// No object has a value under the new name yet, so a condition there can't reject any. The rename, which is the fact before
-    /// these, names the keywords that changed with it.
+    /// No object has a value under the new name yet, so a condition there can't reject any, and a default there changes no value that
+    /// was read before. The rename, which is the fact before these, names the keywords that changed with it.
     fn cover_conditions(&mut self, inside: usize) {
         let mut changed = BTreeSet::new();
         for draft in self.drafts.split_off(inside) {
             let affects = draft.fact.affects;
             let requests = [Affected::Writers, Affected::Stored, Affected::Readers];
-            let only_requests = !affects.is_empty() && affects.iter().all(|affected| requests.contains(&affected));
-            match only_requests && is_condition(&draft.fact) {
+            let only_requests = affects.iter().all(|affected| requests.contains(&affected));
+            let covered = only_requests || draft.fact.aspect == Aspect::Default;
+            match covered && !affects.is_empty() && is_condition(&draft.fact) {
                 true if draft.fact.aspect == Aspect::Presence => self.drafts.push(draft.harmless().into()),
                 true => {
                     let keyword = draft.fact.words.get(&Word::Keyword).cloned();

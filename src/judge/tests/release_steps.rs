@@ -177,6 +177,14 @@ fn conditions_on_a_new_name_are_part_of_the_rename() {
     check(&[("v1", STORED, &old)], &[("v1", STORED, &new)], Class::SemanticBreaking, &["field-renamed@spec.content"]);
     let found = facts(&crd(&[("v1", STORED, &old)]), &crd(&[("v1", STORED, &new)]));
     assert_eq!(found[0].words.get(&Word::Differing).map(String::as_str), Some("format, maxLength"));
+    // So is a default, of the field or inside it.
+    let old = spec(&format!("content: {{type: object, {told}, properties: {{a: {{type: string}}}}}}"));
+    let new = spec(&format!("contentCache: {{type: object, {told}, default: {{}}, properties: {{a: {{type: string, default: b}}}}}}"));
+    check(&[("v1", STORED, &old)], &[("v1", STORED, &new)], Class::SemanticBreaking, &["field-renamed@spec.content"]);
+    let found = facts(&crd(&[("v1", STORED, &old)]), &crd(&[("v1", STORED, &new)]));
+    assert_eq!(found[0].words.get(&Word::Differing).map(String::as_str), Some("default"));
+    let old = spec(&format!("content: {{type: string, maxLength: 50, {told}}}"));
+    let new = spec(&format!("contentCache: {{type: string, maxLength: 30, {told}}}"));
     // What is below the old name may have been kept under the new one.
     let kept = |root: &str| root.replace("spec: {", "spec: {PUF, ");
     let rules = judged(&facts(&crd(&[("v1", STORED, &kept(&old))]), &crd(&[("v1", STORED, &kept(&new))]))).1;
