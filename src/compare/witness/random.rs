@@ -131,8 +131,9 @@ impl Witnesses<'_> {
     }
 
     fn sample_updates(&self, path: &FieldPath, cause: Cause<'_>, fits: &dyn Fn(&Value) -> bool) -> Trial {
-        // The node of a rule has everything that the rule reads.
-        let ways = if matches!(cause, Cause::Rule(_)) { [path.steps(); 2] } else { [path.steps(), self.ruled(path)] };
+        // The node of a rule has everything that the rule reads; anything else may also be absent.
+        let around = path.parent().unwrap_or_default();
+        let ways = if matches!(cause, Cause::Rule(_)) { [path.steps(); 2] } else { [path.steps(), self.ruled(&around)] };
         let mut sampler = self.sampler(path, cause);
         let mut tally = Tally::default();
         let mut combiner: Combiner<(Value, Value)> = Combiner::default();

@@ -217,7 +217,7 @@ fn updated(seen: &mut Seen, old: (&Server, &ServedVersion), new: (&Server, &Serv
                 seen.untolerated.get_or_insert_with(update);
             }
         }
-        (false, true) if after.pruned.is_empty() => {
+        (false, true) if after.pruned.is_empty() && !has_stray_list(&new.1.schema, &second) => {
             seen.passes.get_or_insert_with(update);
         }
         _ => {}

@@ -163,6 +163,12 @@ fn requests_without_a_default_that_conditions_needed() {
         format!("{{type: object, properties: {{c: {{type: integer{default}}}}}, x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}")
     };
     writers(&kept(", default: 1"), &kept(""));
+    // Existing objects have a value now, which can't be changed.
+    let fixed = |default: &str| {
+        let rule = "x-kubernetes-validations: [{rule: \"self == oldSelf\"}]";
+        format!("{{type: object, properties: {{a: {{type: integer}}, b: {{type: string{default}, {rule}}}}}}}")
+    };
+    writers(&fixed(""), &fixed(", default: x"));
     let required = |fields: &str| format!("{{type: object, {PRESERVES}, oneOf: [{{required: [b]}}]{fields}}}");
     writers(&required(", properties: {b: {type: object, default: {}}}"), &required(""));
     let refused = |field: &str| format!("{{type: object, not: {{required: [b]}}, properties: {{b: {field}}}}}");
