@@ -4,6 +4,7 @@ mod combine;
 mod random;
 mod verdict;
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ use super::solver::{Difference, Formula, Goal, Pin, PinTarget, Preference, ReadB
 use super::{Budget, MAX_RULE, Sample};
 use verdict::{concerns, verdict};
 
+use random::MAX_REFUSALS;
 pub use random::Trial;
 
 /// What to show at a path.
@@ -84,6 +86,8 @@ pub struct Witnesses<'s> {
     rules: Rc<SharedRules<'s>>,
     /// apiVersion, kind and metadata: several, if rules of the root depend on the name.
     heads: Vec<Value>,
+    /// For how many changes it may still be tried who else is refused.
+    refusals_left: Cell<usize>,
     budget: Budget,
 }
 
@@ -97,6 +101,7 @@ impl<'s> Witnesses<'s> {
             after: Rc::new(Compiled::new(new)),
             rules: SharedRules::of([old, new]),
             heads: heads([old, new], api_version, kind, budget),
+            refusals_left: Cell::new(MAX_REFUSALS),
             budget: budget.clone(),
         }
     }
@@ -115,6 +120,7 @@ impl<'s> Witnesses<'s> {
             after: Rc::clone(&self.before),
             rules: Rc::clone(&self.rules),
             heads: heads([self.new, self.old], api_version, kind, budget),
+            refusals_left: Cell::new(MAX_REFUSALS),
             budget: budget.clone(),
         }
     }

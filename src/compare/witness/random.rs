@@ -17,6 +17,10 @@ use super::{Cause, MAX_LEARNT, Witnesses, whole};
 
 /// How many random objects are tried to show one change.
 const MAX_TRIES: usize = 3_000;
+/// How many are tried to find out who else is refused.
+const REFUSAL_TRIES: usize = 600;
+/// For how many changes of one version that is tried.
+pub(super) const MAX_REFUSALS: usize = 12;
 /// How many different objects of each kind are needed; fewer prove too little.
 const FEW: usize = 2;
 const ENOUGH: usize = 24;
@@ -76,13 +80,32 @@ impl Tally {
 impl Witnesses<'_> {
     /// Like [`Witnesses::show`], by trying random objects, for rules and combinations that the search doesn't support.
     pub fn sample(&self, path: &FieldPath, cause: Cause<'_>) -> Trial {
+        self.sample_objects(path, cause, MAX_TRIES)
+    }
+
+    /// Tries random objects and updates to find one that is refused now because of the path, as far as rules around it may be the
+    /// reason. `objects`: whether a search for an object was undecided.
+    pub fn sample_refusal(&self, path: &FieldPath, objects: bool) -> Option<Witness> {
+        let rules = self.rules_around(path, Cause::Refusal);
+        let updates = rules.iter().any(|rule| is_transition(rule));
+        let left = self.refusals_left.get();
+        if left == 0 || rules.is_empty() || !(objects || updates) {
+            return None;
+        }
+        self.refusals_left.set(left - 1);
+        let object = if objects { self.sample_objects(path, Cause::Refusal, REFUSAL_TRIES).shown() } else { None };
+        let update = || self.sample_updates(path, Cause::Refusal, REFUSAL_TRIES, &|_| true).shown();
+        object.or_else(|| if updates { update() } else { None })
+    }
+
+    fn sample_objects(&self, path: &FieldPath, cause: Cause<'_>, tries: usize) -> Trial {
         let ways = [path.steps(), self.ruled(path)];
         let mut sampler = self.sampler(path, cause);
         let mut tally = Tally::default();
         let mut combiner = Combiner::default();
         let mut accepted = None;
         let heads = self.heads.iter().flat_map(|head| [head; 2]).cycle();
-        for (turn, (at, head)) in ways.into_iter().cycle().zip(heads).take(MAX_TRIES).enumerate() {
+        for (turn, (at, head)) in ways.into_iter().cycle().zip(heads).take(tries).enumerate() {
             if !self.may_try() {
                 return Trial::Open;
             }
@@ -113,31 +136,23 @@ impl Witnesses<'_> {
     /// Tries random updates to find one that the old schema accepts and a rule of the new one refuses, or an object, if the rule
     /// also runs on create.
     pub fn sample_update(&self, path: &FieldPath, rule: &str) -> Trial {
-        self.sample_updates(path, Cause::Rule(rule), &|_| true)
-    }
-
-    /// Tries random updates to find one that is refused now because of the path, if a rule there compares old and new values.
-    pub fn sample_refused_update(&self, path: &FieldPath) -> Trial {
-        match self.rules_around(path, Cause::Refusal).into_iter().any(is_transition) {
-            true => self.sample_updates(path, Cause::Refusal, &|_| true),
-            false => Trial::Open,
-        }
+        self.sample_updates(path, Cause::Rule(rule), MAX_TRIES, &|_| true)
     }
 
     /// The same with objects that have a `spec`, if the old schema declares one, because a resource is useless without it.
     pub fn sample_update_with_spec(&self, path: &FieldPath, rule: &str) -> Trial {
         let declared = self.old.properties.contains_key("spec");
-        self.sample_updates(path, Cause::Rule(rule), &|object| !declared || object.get("spec").is_some())
+        self.sample_updates(path, Cause::Rule(rule), MAX_TRIES, &|object| !declared || object.get("spec").is_some())
     }
 
-    fn sample_updates(&self, path: &FieldPath, cause: Cause<'_>, fits: &dyn Fn(&Value) -> bool) -> Trial {
+    fn sample_updates(&self, path: &FieldPath, cause: Cause<'_>, tries: usize, fits: &dyn Fn(&Value) -> bool) -> Trial {
         // The node of a rule has everything that the rule reads; anything else may also be absent.
         let around = path.parent().unwrap_or_default();
         let ways = if matches!(cause, Cause::Rule(_)) { [path.steps(); 2] } else { [path.steps(), self.ruled(&around)] };
         let mut sampler = self.sampler(path, cause);
         let mut tally = Tally::default();
         let mut combiner: Combiner<(Value, Value)> = Combiner::default();
-        for (turn, (at, head)) in ways.into_iter().cycle().zip(self.heads.iter().cycle()).take(MAX_TRIES).enumerate() {
+        for (turn, (at, head)) in ways.into_iter().cycle().zip(self.heads.iter().cycle()).take(tries).enumerate() {
             let both = |a: &(Value, Value), b: &(Value, Value), choice: u64| {
                 Some((with_fields_of(&a.0, &b.0, at, choice)?, with_fields_of(&a.1, &b.1, at, choice)?))
             };

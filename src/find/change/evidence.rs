@@ -332,7 +332,7 @@ fn show(
             // The default changed with the type, and what a type lets pass besides its values may fail in rules that only updates run.
             if fact.aspect == Aspect::Type {
                 let absent = || witnesses.show(&fact.path, What::Absent, Cause::Near).found();
-                if let Some(witness) = absent().or_else(|| witnesses.sample_refused_update(&fact.path).shown()) {
+                if let Some(witness) = absent().or_else(|| witnesses.sample_refusal(&fact.path, false)) {
                     return shown(fact, witness);
                 }
             }
@@ -360,21 +360,20 @@ fn show(
 /// An object or update that is refused, for a change whose first example is only stored differently: conditions around it may see
 /// the difference.
 fn also_refused(fact: &Fact, what: What<'_>, witnesses: &Witnesses<'_>) -> Option<Witness> {
-    let (path, cause) = (&fact.path, Cause::Refusal);
-    let search = |what| match witnesses.show(path, what, cause) {
-        Search::Undecided(_) => witnesses.sample(path, cause).shown(),
-        found => found.found(),
-    };
-    let found = |what| search(what).filter(|witness| witness.new == Outcome::Rejected);
-    let refused = match fact.aspect {
-        Aspect::Default | Aspect::Nullable => found(what),
+    let path = &fact.path;
+    let found = match fact.aspect {
+        Aspect::Default | Aspect::Nullable => witnesses.show(path, what, Cause::Refusal),
         // Nothing fills the field any more.
-        Aspect::Presence if fact.affects.contains(Affected::Behaviour) => found(What::Absent),
-        Aspect::PreserveUnknown | Aspect::AdditionalProperties => found(what).or_else(|| witnesses.show_undeclared_key(path, cause)),
+        Aspect::Presence if fact.affects.contains(Affected::Behaviour) => witnesses.show(path, What::Absent, Cause::Refusal),
+        Aspect::PreserveUnknown | Aspect::AdditionalProperties => {
+            let found = witnesses.show(path, what, Cause::Refusal);
+            found.or_else_shown(|| witnesses.show_undeclared_key(path, Cause::Refusal))
+        }
         _ => return None,
     };
+    let undecided = matches!(found, Search::Undecided(_));
     let is_cause = |witness: &Witness| witnesses.is_refused_because_of(path, fact.aspect, witness);
-    refused.filter(is_cause).or_else(|| witnesses.sample_refused_update(path).shown().filter(is_cause))
+    found.found().filter(is_cause).or_else(|| witnesses.sample_refusal(path, undecided).filter(is_cause))
 }
 
 /// Whether an object is refused because of a change that usually only prunes or replaces values: conditions around them may see it.
