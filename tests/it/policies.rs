@@ -121,7 +121,9 @@ fn only_findings_of_the_server_refuse() {
         let place = if at == "kind" { &mut new["spec"]["names"]["kind"] } else { &mut new["spec"]["scope"] };
         *place = value;
         let report = report("guidelines", std::slice::from_ref(&old), &[new]);
-        assert!(found(&report, "resource-identity-changed").is_some() && found(&report, "identity-immutable").is_some());
+        let change = found(&report, "resource-identity-changed").expect("the change");
+        let refused = found(&report, "identity-immutable").expect("the refusal");
+        assert_eq!(refused.cause, [change.fingerprint.clone()], "{at}");
         for finding in &report.findings {
             assert_eq!(finding.family == Family::Server, finding.affects.contains(Affected::Refused), "{}", finding.rule);
         }

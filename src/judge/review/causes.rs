@@ -83,6 +83,9 @@ impl<'r> Changes<'r> {
                 let gone = matches!(change.fact.aspect, Aspect::Presence | Aspect::Served) && change.fact.effect == Effect::Removed;
                 change.fact.subject == Subject::Version && gone && change.fact.version == fact.version
             }),
+            (Subject::Crd, _, Effect::Immutable) => {
+                self.select(of_crd, |change| change.fact.subject == Subject::Crd && change.fact.aspect == fact.aspect)
+            }
             (_, _, Effect::Lossy) => {
                 let around = std::iter::successors(Some(fact.path.clone()), FieldPath::parent);
                 let changes = around.filter(|path| !path.is_root()).filter_map(|path| self.at(&fact.crd, &path)).flatten();
