@@ -91,6 +91,10 @@ fn remedies(report: &Report, groups: &[&Group<'_>]) -> Vec<Remedy> {
     if report.verdict.is_none() {
         return vec!["fix the findings, or accept them in crdwise.yaml:".into()];
     }
+    // An upgrade of the cluster changes no CRD, so there is nothing to undo.
+    if report.bump.is_none() {
+        return vec!["fix what is reported above before the upgrade, or accept it in crdwise.yaml:".into()];
+    }
     let kinds = Kinds::of(groups);
     let mut parts: Vec<String> = Vec::new();
     if kinds.refused > 0 {
