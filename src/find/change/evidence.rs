@@ -45,7 +45,6 @@ impl ResourceNames<'_> {
 pub(super) fn scaled(schema: &Schema<'_>, scale: &Scale) -> Shape {
     let mut shape = Shape::of(schema);
     scale.narrow(&mut shape);
-    without_empty_metadata(&mut shape);
     shape
 }
 

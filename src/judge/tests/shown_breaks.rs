@@ -109,6 +109,10 @@ fn standard_metadata_of_an_embedded_resource() {
     };
     let metadata = |fields: &str| embedded(&format!(", properties: {{metadata: {{type: object, properties: {{{fields}}}}}}}"));
     let plain = embedded(", properties: {metadata: {type: object}}");
+    // The default is dropped again as an empty name.
+    let named = |default: &str| with_root(&metadata(&format!("name: {{type: string, maxLength: 3{default}}}")));
+    let found = facts(&named(""), &named(", default: \"\""));
+    assert!(found.iter().all(|fact| !fact.affects.contains(Affected::Writers)), "{found:?}");
     for fields in [
         "name: {type: string, maxLength: 3}",
         "name: {type: integer}",
