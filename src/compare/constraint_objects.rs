@@ -95,7 +95,7 @@ impl<'s> CaseMaker<'s> {
         } else {
             let node = root.at_mut(at.steps())?;
             let was = node.clone();
-            *node = Shape { preserve_unknown: true, ..Shape::any(node.at) };
+            *node = Shape::anything();
             breaking(&was, check).into_iter().find_map(|value| super::embed(&root, at, &value))
         };
         Some(Rejected { previous: None, object: self.whole(body?) })
@@ -114,7 +114,7 @@ impl<'s> CaseMaker<'s> {
             }
             Check::Rule(_) => return None,
             Check::Keyword(kind) => {
-                let free = Shape::any(node.at);
+                let free = Shape::default();
                 super::restore(node, &free, super::condition_of(*kind)?);
             }
         }

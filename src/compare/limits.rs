@@ -29,7 +29,7 @@ pub(crate) fn bounded_shape(schema: &Schema<'_>) -> Shape {
     }
     let anything = |schema: &Schema<'_>| match count(schema.node(), SMALL_CHILD) < SMALL_CHILD {
         true => Shape::of(schema),
-        false => Shape { preserve_unknown: true, nullable: true, ..Shape::any(schema.node().id()) },
+        false => Shape { nullable: true, ..Shape::anything() },
     };
     let mut shape = Shape::local(schema);
     shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Arc::new(anything(&child)))).collect();

@@ -67,9 +67,9 @@ fn is_list(sample: &Option<Sample>) -> bool {
 /// Like [`order_local`], ignoring lists.
 fn order_of_others(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     let without = |shape: &Shape| {
-        let list = Shape { ty: Some(Type::Array), ..Shape::any(shape.at) };
+        let list = Shape { ty: Some(Type::Array), ..Shape::default() };
         let mut shape = shape.clone();
-        shape.all_of.push(Shape { not: Some(Arc::new(list)), ..Shape::any(shape.at) });
+        shape.all_of.push(Shape { not: Some(Arc::new(list)), ..Shape::default() });
         shape
     };
     order_local(&without(a), &without(b), role, budget)

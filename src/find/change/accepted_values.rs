@@ -33,7 +33,7 @@ impl<'a> ChangeWalk<'a> {
     /// Compares the values that a node accepts. The exact comparison of both nodes decides; each condition that contributes to the
     /// difference is reported as its cause.
     pub(super) fn accepted<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
-        let comparison = NodeComparison::of(pair, self.demanded_by_scale(pair));
+        let comparison = NodeComparison::of(pair, self.demanded_by_scale());
         let moved = changes.has_any(COMPOSITIONS);
         let differ = CONDITIONS.iter().filter(|(aspect, words, _)| (moved || changes.has_any(words)) && comparison.differs(*aspect));
         let differ: Vec<(Aspect, &'static [Keyword])> = differ.map(|(aspect, words, _)| (*aspect, *words)).collect();

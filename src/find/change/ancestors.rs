@@ -102,7 +102,7 @@ pub(super) fn ruled_shape(schema: &Schema<'_>) -> Option<Shape> {
 pub(super) fn name_a_key(shape: &mut Shape, taken: &Shape) {
     let mut names = (0..).map(|n| format!("key{n}"));
     let free = names.find(|name| !shape.properties.contains_key(name) && !taken.properties.contains_key(name));
-    shape.all_of.extend(free.map(|name| Shape { properties: [(name, Arc::new(Shape::any(shape.at)))].into(), ..Shape::any(shape.at) }));
+    shape.all_of.extend(free.map(|name| Shape { properties: [(name, Arc::new(Shape::default()))].into(), ..Shape::default() }));
 }
 
 /// Whether the ancestors of a node can refuse a null in it that they didn't see before.

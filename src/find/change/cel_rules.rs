@@ -234,8 +234,8 @@ fn values_before(pair: &NodePair<'_, '_>) -> Option<Shape> {
         let added = pair.new.properties().filter(|(entry, child)| pair.old.property(entry.name()).is_none() && child.default().is_none());
         for (entry, child) in added {
             let name = entry.name().to_owned();
-            let there = Shape { required: [name.clone()].into(), ..Shape::any(before.at) };
-            before.all_of.push(Shape { not: Some(Arc::new(there)), ..Shape::any(before.at) });
+            let there = Shape { required: [name.clone()].into(), ..Shape::default() };
+            before.all_of.push(Shape { not: Some(Arc::new(there)), ..Shape::default() });
             before.properties.insert(name, Arc::new(bounded_shape(&child)));
         }
     }

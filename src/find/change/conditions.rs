@@ -50,7 +50,7 @@ impl<'t> Conditions<'t> {
             restore(node, &only(own, condition, true), condition);
         }
         let parts = clauses.iter().map(|clause| only(clause, condition, false));
-        node.all_of.extend(parts.filter(|part| *part != Shape::any(part.at)));
+        node.all_of.extend(parts.filter(|part| *part != Shape::default()));
     }
 
     /// A shape of these types with a single condition.
@@ -60,14 +60,14 @@ impl<'t> Conditions<'t> {
         types.apply(&mut node);
         node.format = node.format.filter(|_| types.read_formats());
         node.preserve_unknown = true;
-        node.all_of = parts.filter(|part| *part != Shape::any(part.at)).collect();
+        node.all_of = parts.filter(|part| *part != Shape::default()).collect();
         node
     }
 }
 
 /// One condition of a node or clause, without nested clauses that are conditions of their own.
 fn only(schema: &Schema<'_>, condition: Aspect, own: bool) -> Shape {
-    let any = Shape::any(schema.node().id());
+    let any = Shape::default();
     match condition {
         // What a node says about its children isn't its own condition; what a clause says is.
         Aspect::AllOf if own => any,

@@ -128,7 +128,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         // Names that only one side requires already have a fact; here both require them.
         let required = [&self.old, &self.new].into_iter().flat_map(|side| side.conditions.required());
         node.required = required.map(str::to_owned).collect();
-        let mut node = constrained_by(&node, &Shape::any(node.at));
+        let mut node = constrained_by(&node, &Shape::default());
         for (condition, ..) in CONDITIONS {
             let side = exchanged.filter(|(exchanged, _)| exchanged == condition).map_or(own, |(_, other)| other);
             side.conditions.add(&mut node, *condition);

@@ -14,7 +14,7 @@ use super::crd::CrdComparison;
 use super::evidence::scaled;
 use super::metadata::entries;
 use super::value_text::{names, value};
-use super::walk::{ChangeWalk, NodePair};
+use super::walk::ChangeWalk;
 use crate::compare::is_oversized;
 
 const PATHS: &[&str] = &["specReplicasPath", "statusReplicasPath", "labelSelectorPath"];
@@ -129,9 +129,9 @@ impl Refused {
 
 impl ChangeWalk<'_> {
     /// What the scale subresource requires of the current node, if it already did before.
-    pub(super) fn demanded_by_scale(&self, pair: &NodePair<'_, '_>) -> Option<Shape> {
+    pub(super) fn demanded_by_scale(&self) -> Option<Shape> {
         let (old, new) = self.scope.scales;
-        let demands = (old.demand(&self.old_path, pair.old.node().id())?, new.demand(&self.new_path, pair.old.node().id())?);
+        let demands = (old.demand(&self.old_path)?, new.demand(&self.new_path)?);
         (demands.0 == demands.1).then_some(demands.0)
     }
 

@@ -9,7 +9,7 @@ use crate::model::schema::Shape;
 use crate::model::schema::shape::{CountRange, NumberBounds, Type};
 
 use super::address::Containers;
-use super::shape_edit::{anything, literal};
+use super::shape_edit::literal;
 use super::step::Op;
 
 /// Computes the schema of the objects that an operation produces from objects of a schema; `None` if it isn't known.
@@ -43,11 +43,11 @@ pub(crate) fn without_conditions(shape: &Shape) -> Shape {
 pub(crate) fn with_value(child: &Shape, value: &Value) -> Shape {
     let mut child = Shape { default: None, ..child.clone() };
     if !fits_type(&child, value) {
-        return anything(&child);
+        return Shape::anything();
     }
     let has_parts = matches!(value, Value::Array(list) if !list.is_empty()) || matches!(value, Value::Object(map) if !map.is_empty());
     if has_parts || !has_only_type(&child) {
-        return Shape { ty: child.ty, ..anything(&child) };
+        return Shape { ty: child.ty, ..Shape::anything() };
     }
     child.rules.clear();
     if let Some(values) = &mut child.enum_values
@@ -78,6 +78,6 @@ pub(crate) fn has_only_type(shape: &Shape) -> bool {
 }
 
 pub(crate) fn fits_type(shape: &Shape, value: &Value) -> bool {
-    let ty = literal(value, shape).ty;
+    let ty = literal(value).ty;
     ty == shape.ty || (ty == Some(Type::Integer) && shape.ty == Some(Type::Number))
 }

@@ -166,7 +166,6 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
     let exists = !never_exists(shape, path);
     let mut made = false;
     for depth in container..above.len() {
-        let at = child.at;
         let PathStep::Key(next) = path.steps().get(depth)? else { return None };
         let parent = shape.at_mut(path.steps().get(..depth)?)?;
         if !is_closed_object(parent) {
@@ -174,7 +173,7 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
         }
         parent.property_count = CountRange::default();
         if !parent.properties.contains_key(&**next) {
-            parent.properties.insert(next.as_ref().to_owned(), Arc::new(Shape { ty: Some(Type::Object), ..Shape::any(at) }));
+            parent.properties.insert(next.as_ref().to_owned(), Arc::new(Shape { ty: Some(Type::Object), ..Shape::default() }));
             if always || made {
                 parent.required.insert(next.as_ref().to_owned());
             }
@@ -193,7 +192,7 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
         }
     }
     // A parent created for the value exists only together with it.
-    replace(shape, path, if exists { Shape { nullable: true, ..anything(&child) } } else { child }, always || made)
+    replace(shape, path, if exists { Shape { nullable: true, ..Shape::anything() } } else { child }, always || made)
 }
 
 /// Replaces the schema of a field. `always`: the field exists whenever its parent does. Returns `None` if the parent may not be an
@@ -231,7 +230,7 @@ pub(crate) fn holds_null(value: &serde_json::Value) -> bool {
 }
 
 /// The schema that accepts only this value.
-pub(crate) fn literal(value: &serde_json::Value, like: &Shape) -> Shape {
+pub(crate) fn literal(value: &serde_json::Value) -> Shape {
     use serde_json::Value;
     let ty = match value {
         Value::Null => None,
@@ -241,20 +240,15 @@ pub(crate) fn literal(value: &serde_json::Value, like: &Shape) -> Shape {
         Value::Array(_) => Some(Type::Array),
         Value::Object(_) => Some(Type::Object),
     };
-    let mut shape = Shape { ty, enum_values: Some(vec![value.clone()]), ..Shape::any(like.at) };
+    let mut shape = Shape { ty, enum_values: Some(vec![value.clone()]), ..Shape::default() };
     if let Value::Object(map) = value {
-        shape.properties = map.iter().map(|(key, value)| (key.clone(), Arc::new(literal(value, like)))).collect();
+        shape.properties = map.iter().map(|(key, value)| (key.clone(), Arc::new(literal(value)))).collect();
         shape.required = map.keys().cloned().collect();
     }
     if matches!(value, Value::Array(_)) {
-        shape.items = Some(Arc::new(anything(like)));
+        shape.items = Some(Arc::new(Shape::anything()));
     }
     shape
-}
-
-/// The schema that accepts and keeps every value.
-pub(crate) fn anything(like: &Shape) -> Shape {
-    Shape { preserve_unknown: true, ..Shape::any(like.at) }
 }
 
 /// Checks that `outer` keeps everything that objects of `inner` can have; the error is the first pruned path.

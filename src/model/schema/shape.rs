@@ -1,14 +1,13 @@
 //! What a schema node accepts and keeps, as independent data. Validation, comparison and generation work on this form.
 //!
 //! A shape is equivalent to the schema it was built from, keyword by keyword, without explicit defaults (`nullable: false`,
-//! `minLength: 0`, `list-type: atomic`, …). Each part knows the node it came from.
+//! `minLength: 0`, `list-type: atomic`, …).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::input::yaml::NodeId;
 use crate::model::kubernetes::Server;
 use crate::model::{FieldPath, PathStep};
 
@@ -144,11 +143,10 @@ pub struct CelRule {
     pub optional_old_self: Option<bool>,
 }
 
-/// A schema node. Children are shared, so that changing one place in a copy only copies the path to it.
-#[derive(Debug, Clone, PartialEq)]
+/// A schema node. Children are shared, so that changing one place in a copy only copies the path to it. The default accepts everything
+/// and restricts nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Shape {
-    /// The mapping this was built from.
-    pub at: NodeId,
     /// The server that reads it.
     pub kubernetes: Server,
     /// `None` means any type (with int-or-string or preserve-unknown-fields, or inside `allOf`, `anyOf`, `oneOf` and `not`).
@@ -182,6 +180,11 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// The shape that accepts and keeps every value.
+    pub fn anything() -> Self {
+        Shape { preserve_unknown: true, ..Shape::default() }
+    }
+
     pub fn property(&self, name: &str) -> Option<&Shape> {
         self.properties.get(name).map(|child| &**child)
     }
@@ -243,40 +246,6 @@ impl Shape {
         1 + clauses + self.children().map(Shape::node_count).sum::<usize>()
     }
 
-    /// A shape that accepts everything and restricts nothing.
-    pub fn any(at: NodeId) -> Self {
-        Shape {
-            at,
-            kubernetes: Server::default(),
-            ty: None,
-            int_or_string: false,
-            nullable: false,
-            enum_values: None,
-            bounds: NumberBounds::default(),
-            length: CountRange::default(),
-            pattern: None,
-            format: None,
-            items: None,
-            item_count: CountRange::default(),
-            unique_items: false,
-            list_type: ListType::Atomic,
-            map_keys: Vec::new(),
-            properties: BTreeMap::new(),
-            required: BTreeSet::new(),
-            property_count: CountRange::default(),
-            extra: Extra::Closed,
-            preserve_unknown: false,
-            embedded: false,
-            map_type_atomic: false,
-            default: None,
-            all_of: Vec::new(),
-            any_of: Vec::new(),
-            one_of: Vec::new(),
-            not: None,
-            rules: Vec::new(),
-        }
-    }
-
     /// The shape of a whole schema. The recursion is limited by the depth of the tree.
     pub fn of(schema: &Schema<'_>) -> Self {
         let mut shape = Self::local(schema);
@@ -332,7 +301,7 @@ impl Shape {
             one_of: clauses(Keyword::OneOf),
             not: schema.not().map(|not| Arc::new(Shape::of(&not))),
             rules: schema.cel_rules().map(|rule| CelRule::of(&rule)).collect(),
-            ..Shape::any(schema.node().id())
+            ..Shape::default()
         }
     }
 }

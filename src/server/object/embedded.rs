@@ -79,9 +79,8 @@ pub(crate) fn with_standard_metadata(shape: &mut Shape) {
         return;
     }
     if shape.embedded {
-        let at = shape.at;
         let metadata = shape.properties.entry("metadata".to_owned());
-        let metadata = metadata.or_insert_with(|| Arc::new(Shape { ty: Some(Type::Object), ..Shape::any(at) }));
+        let metadata = metadata.or_insert_with(|| Arc::new(Shape { ty: Some(Type::Object), ..Shape::default() }));
         let properties = STANDARD_METADATA.properties.iter();
         properties.for_each(|(name, standard)| declare(Arc::make_mut(metadata), name, standard));
     }

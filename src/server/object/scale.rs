@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::input::yaml::{Node, NodeId};
+use crate::input::yaml::Node;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{NumberBounds, Type};
 use crate::model::{FieldPath, PathStep, Version};
@@ -72,17 +72,16 @@ impl Scale {
     }
 
     /// What the value at a path must be, whatever its schema declares.
-    pub fn demand(&self, path: &FieldPath, at: NodeId) -> Option<Shape> {
-        self.fields.iter().find(|field| field.path == *path).map(|field| field.reads.demand(at))
+    pub fn demand(&self, path: &FieldPath) -> Option<Shape> {
+        self.fields.iter().find(|field| field.path == *path).map(|field| field.reads.demand())
     }
 
     /// Adds to a root what the server requires besides the schema. As a clause it also applies to nulls that were kept, and to
     /// undeclared values.
     pub fn narrow(&self, root: &mut Shape) {
-        let at = root.at;
         root.all_of.extend(self.fields.iter().map(|field| {
-            field.path.steps().iter().rev().fold(field.reads.demand(at), |inner, step| match step {
-                PathStep::Key(name) => Shape { properties: [(name.to_string(), Arc::new(inner))].into(), ..Shape::any(at) },
+            field.path.steps().iter().rev().fold(field.reads.demand(), |inner, step| match step {
+                PathStep::Key(name) => Shape { properties: [(name.to_string(), Arc::new(inner))].into(), ..Shape::default() },
                 PathStep::Items | PathStep::Values => inner,
             })
         }));
@@ -147,13 +146,13 @@ impl Scale {
 }
 
 impl Reads {
-    fn demand(self, at: NodeId) -> Shape {
+    fn demand(self) -> Shape {
         match self {
             Reads::Replicas => {
                 let bounds = NumberBounds { minimum: Some(0.0), maximum: Some(f64::from(i32::MAX)), ..NumberBounds::default() };
-                Shape { ty: Some(Type::Integer), bounds, ..Shape::any(at) }
+                Shape { ty: Some(Type::Integer), bounds, ..Shape::default() }
             }
-            Reads::Selector => Shape { ty: Some(Type::String), ..Shape::any(at) },
+            Reads::Selector => Shape { ty: Some(Type::String), ..Shape::default() },
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
 use crate::find::conversion::output_schema::output_schema;
 use crate::find::conversion::path_through_steps::destination;
 use crate::find::conversion::preserve::Preserve;
-use crate::find::conversion::shape_edit::{anything, declared, open, prefix};
+use crate::find::conversion::shape_edit::{declared, open, prefix};
 use crate::find::conversion::step::{Manual, Op};
 use crate::input::json_schema_check::nearest;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Word};
@@ -123,7 +123,7 @@ fn with_anything(shape: &Shape, paths: &[&FieldPath]) -> Shape {
             if let PathStep::Key(name) = step
                 && !node.properties.contains_key(&**name)
             {
-                let below = Arc::new(anything(node));
+                let below = Arc::new(Shape::anything());
                 node.properties.insert(name.as_ref().to_owned(), below);
             }
             match node.at_mut(std::slice::from_ref(step)) {

@@ -354,7 +354,7 @@ fn only(shape: &Shape, steps: &[PathStep]) -> Shape {
         map_keys: shape.map_keys.clone(),
         preserve_unknown: shape.preserve_unknown,
         embedded: shape.embedded,
-        ..Shape::any(shape.at)
+        ..Shape::default()
     };
     match step {
         PathStep::Key(name) => {

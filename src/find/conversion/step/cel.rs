@@ -9,7 +9,6 @@ use crate::cel::eval::FileExpression;
 use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost};
-use crate::find::conversion::shape_edit::anything;
 use crate::input::yaml::Node;
 use crate::model::schema::Shape;
 
@@ -87,7 +86,7 @@ impl StepKind for Cel {
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
-        change_schema(&self.ends, shape, container, |child| Some((Shape { nullable: true, ..anything(&child) }, false)))
+        change_schema(&self.ends, shape, container, |_| Some((Shape { nullable: true, ..Shape::anything() }, false)))
     }
 
     fn lossless(&self, _shape: &Shape, _container: usize) -> Result<(), Obstacle> {

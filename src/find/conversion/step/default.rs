@@ -9,9 +9,7 @@ use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::output_schema::with_value;
 use crate::find::conversion::search::Wanted;
-use crate::find::conversion::shape_edit::{
-    always_exists, anything, declared, holds_null, known, literal, loosen_above, never_exists, replace,
-};
+use crate::find::conversion::shape_edit::{always_exists, declared, holds_null, known, literal, loosen_above, never_exists, replace};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 
@@ -180,8 +178,8 @@ pub(super) fn with_default(shape: &mut Shape, path: &FieldPath, value: &Value) -
     }
     let child = match declared(shape, path) {
         Some(child) => with_value(child, value),
-        None if never_exists(shape, path) => literal(value, shape),
-        None => Shape { nullable: true, ..anything(shape) },
+        None if never_exists(shape, path) => literal(value),
+        None => Shape { nullable: true, ..Shape::anything() },
     };
     put(shape, path, child)
 }

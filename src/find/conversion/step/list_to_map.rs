@@ -141,7 +141,7 @@ impl StepKind for ListToMap {
                 }
             };
             let extra = Extra::Values(Arc::new(value));
-            Some((Shape { ty: Some(Type::Object), extra, property_count: list.item_count, ..Shape::any(list.at) }, sure))
+            Some((Shape { ty: Some(Type::Object), extra, property_count: list.item_count, ..Shape::default() }, sure))
         })
     }
 

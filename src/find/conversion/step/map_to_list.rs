@@ -118,10 +118,10 @@ impl StepKind for MapToList {
             if map.ty != Some(Type::Object) || !map.properties.is_empty() || map.embedded {
                 return None;
             }
-            let key = Shape { ty: Some(Type::String), ..Shape::any(map.at) };
+            let key = Shape { ty: Some(Type::String), ..Shape::default() };
             let mut item = match &self.item.value {
                 Some(field) => {
-                    let mut item = Shape { ty: Some(Type::Object), ..Shape::any(map.at) };
+                    let mut item = Shape { ty: Some(Type::Object), ..Shape::default() };
                     item.properties.insert(field.clone(), Arc::new(Shape { default: None, ..(**values).clone() }));
                     item.required.insert(field.clone());
                     item
@@ -137,7 +137,7 @@ impl StepKind for MapToList {
                 items: Some(Arc::new(item)),
                 list_type: ListType::Map,
                 map_keys: vec![self.item.key.clone()],
-                ..Shape::any(map.at)
+                ..Shape::default()
             };
             Some((list, sure))
         })

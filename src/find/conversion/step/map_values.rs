@@ -9,7 +9,7 @@ use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by};
 use crate::find::conversion::output_schema::{fits_type, has_only_type};
 use crate::find::conversion::search::Wanted;
-use crate::find::conversion::shape_edit::{anything, literal};
+use crate::find::conversion::shape_edit::literal;
 use crate::input::yaml::Node;
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
@@ -184,7 +184,7 @@ impl MapValues {
         let Some(values) = all_values(&child) else {
             // Values that the table doesn't list stay; its new values are added.
             let fits = has_only_type(&child) && child.enum_values.is_none() && table.pairs.iter().all(|(_, new)| fits_type(&child, new));
-            return Some(if fits { Shape { default: None, ..child } } else { Shape { nullable: child.nullable, ..anything(&child) } });
+            return Some(if fits { Shape { default: None, ..child } } else { Shape { nullable: child.nullable, ..Shape::anything() } });
         };
         let mut results: Vec<Value> = Vec::new();
         for value in values {
@@ -200,13 +200,13 @@ impl MapValues {
         // The server refuses null under an enum, even if the enum lists it, so no enum describes these results.
         let keeps_null = child.nullable && child.enum_values.is_none();
         if keeps_null || results.iter().any(|result| result.is_object() || result.is_array()) {
-            return Some(Shape { nullable: child.nullable, ..anything(&child) });
+            return Some(Shape { nullable: child.nullable, ..Shape::anything() });
         }
-        let types: Vec<Option<Type>> = results.iter().filter(|value| !value.is_null()).map(|value| literal(value, &child).ty).collect();
+        let types: Vec<Option<Type>> = results.iter().filter(|value| !value.is_null()).map(|value| literal(value).ty).collect();
         let ty = types.first().copied().flatten().filter(|first| types.iter().all(|ty| *ty == Some(*first)));
         let default = child.default.as_ref().and_then(|default| table.look_up(default).ok());
         let preserve_unknown = ty.is_none();
-        Some(Shape { ty, enum_values: Some(results), nullable: child.nullable, default, preserve_unknown, ..Shape::any(child.at) })
+        Some(Shape { ty, enum_values: Some(results), nullable: child.nullable, default, preserve_unknown, ..Shape::default() })
     }
 
     /// Proves that the inverse restores every value that the table changes or produces.

@@ -128,7 +128,7 @@ impl StepKind for Merge {
         }
         loosen_above(shape, &self.to)?;
         let pattern = Some(self.form.template.pattern().into());
-        let child = Shape { ty: Some(Type::String), pattern, ..Shape::any(shape.at) };
+        let child = Shape { ty: Some(Type::String), pattern, ..Shape::default() };
         attach(shape, container, &self.to, child, always)
     }
 

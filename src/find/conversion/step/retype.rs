@@ -8,7 +8,6 @@ use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by};
 use crate::find::conversion::search::Wanted;
-use crate::find::conversion::shape_edit::anything;
 use crate::model::FieldPath;
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
@@ -297,10 +296,10 @@ impl Retype {
             if converted && was == Scalar::Integer && becomes == Scalar::Number { child.bounds.clone() } else { NumberBounds::default() };
         let default = child.default.as_ref().and_then(|default| retype(default, was, becomes).ok());
         if child.int_or_string {
-            return Some(Shape { default, nullable: child.nullable, ..anything(child) });
+            return Some(Shape { default, nullable: child.nullable, ..Shape::anything() });
         }
         let ty = Some(becomes.schema_type());
-        Some(Shape { ty, nullable: child.nullable, enum_values, pattern, bounds, default, ..Shape::any(child.at) })
+        Some(Shape { ty, nullable: child.nullable, enum_values, pattern, bounds, default, ..Shape::default() })
     }
 
     /// Proves that every value is already written the way the inverse writes it.

@@ -216,7 +216,7 @@ impl Factor {
         // Whole values of a `number` are divided like integers, and fractions are multiplied inexactly.
         let rounds = child.ty != Some(Type::Integer);
         if rounds && !whole_factor {
-            return Some(Shape { ty: child.ty, nullable: child.nullable, ..Shape::any(child.at) });
+            return Some(Shape { ty: child.ty, nullable: child.nullable, ..Shape::default() });
         }
         let bounds = NumberBounds {
             minimum: bound(child.bounds.minimum),
@@ -232,7 +232,7 @@ impl Factor {
             return None;
         }
         let default = child.default.as_ref().and_then(|default| self.apply(default).ok());
-        Some(Shape { ty: child.ty, nullable: child.nullable, enum_values, default, bounds, ..Shape::any(child.at) })
+        Some(Shape { ty: child.ty, nullable: child.nullable, enum_values, default, bounds, ..Shape::default() })
     }
 
     /// Whether every value of the schema still fits into 64 bits after scaling.

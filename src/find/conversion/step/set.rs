@@ -63,7 +63,7 @@ impl StepKind for Set {
         if holds_null(&self.value) {
             return None;
         }
-        let child = literal(&self.value, shape);
+        let child = literal(&self.value);
         put(shape, &self.path, child)
     }
 

@@ -143,7 +143,7 @@ impl StepKind for Split {
         remove_with_parents(shape, container, &self.from)?;
         for (path, ty) in self.into.iter().zip(&self.form.types) {
             let ty = if *ty == PartType::Integer { Type::Integer } else { Type::String };
-            let child = Shape { ty: Some(ty), ..Shape::any(shape.at) };
+            let child = Shape { ty: Some(ty), ..Shape::default() };
             loosen_above(shape, path)?;
             attach(shape, container, path, child, always)?;
         }

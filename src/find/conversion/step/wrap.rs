@@ -85,9 +85,9 @@ impl StepKind for Wrap {
             if self.ends.in_place() && child.ty.is_none() && !child.int_or_string {
                 return None;
             }
-            let (at, one) = (child.at, CountRange { min: 1, max: Some(1) });
+            let one = CountRange { min: 1, max: Some(1) };
             let items = Some(Arc::new(without_absence(child)));
-            Some((Shape { ty: Some(Type::Array), item_count: one, items, ..Shape::any(at) }, sure))
+            Some((Shape { ty: Some(Type::Array), item_count: one, items, ..Shape::default() }, sure))
         })
     }
 
