@@ -146,11 +146,6 @@ impl Finding {
         self.to.as_deref().map(last_segment)
     }
 
-    /// Whether it is about a field that controllers write.
-    pub fn in_status(&self) -> bool {
-        self.path == "status" || self.path.starts_with("status.")
-    }
-
     /// Whether nobody needs to act on it: documentation, metadata, rewrites that accept the same objects.
     pub fn is_quiet(&self) -> bool {
         (self.kind == Kind::Docs || self.rule == "metadata-changed") && self.severity == Severity::Info

@@ -84,6 +84,11 @@ impl FieldPath {
         }
     }
 
+    /// Whether it is in `status`, which controllers write and users read.
+    pub fn in_status(&self) -> bool {
+        self.head() == Some("status")
+    }
+
     pub fn starts_with(&self, other: &FieldPath) -> bool {
         self.steps.starts_with(&other.steps)
     }

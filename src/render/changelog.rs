@@ -7,6 +7,7 @@ use crate::input::list_some;
 use crate::judge::finding::{Class, Finding};
 use crate::judge::overview::{Group, Overview};
 use crate::judge::rule::Kind;
+use crate::model::FieldPath;
 
 use super::markdown::inline;
 use super::report_view::View;
@@ -76,7 +77,9 @@ fn migration(group: &Group<'_>) -> &'static str {
     use crate::judge::overview::Harm;
     match group.harm {
         // Controllers write the status, and write it anew.
-        Harm::Data | Harm::Requests | Harm::Behaviour if group.members.iter().all(|finding| finding.in_status()) => {
+        Harm::Data | Harm::Requests | Harm::Behaviour
+            if group.members.iter().all(|finding| FieldPath::parse(&finding.path).is_some_and(|path| path.in_status())) =>
+        {
             "upgrade the controllers that write the status together with the CRD."
         }
         _ if group.lead.kind == Kind::Rename => {

@@ -274,7 +274,7 @@ impl<'a> ChangeWalk<'a> {
         }
         if !fact.affects.is_empty() {
             // `status` is written by controllers and read by users.
-            let (writers, readers) = if fact.in_status() { ("controllers", "clients") } else { ("clients", "controllers") };
+            let (writers, readers) = if fact.path.in_status() { ("controllers", "clients") } else { ("clients", "controllers") };
             fact = fact.word(Word::Writers, writers).word(Word::Readers, readers);
         }
         self.drafts.push(FactDraft { fact, lost, rule: None, old_rule: None });

@@ -245,7 +245,7 @@ fn view(fact: &Fact, maturity: &str) -> Value {
         channel: fact.channel.as_deref().unwrap_or_default(),
         version: fact.version.as_deref().unwrap_or_default(),
         path: fact.path.to_string(),
-        in_status: fact.in_status(),
+        in_status: fact.path.in_status(),
         affects: fact.affects,
         certainty: fact.evidence.certainty,
         ratchet: fact.ratchet.map_or("", |ratchet| ratchet.name()),

@@ -252,9 +252,4 @@ impl Fact {
     pub fn is_refusal(&self) -> bool {
         self.affects.contains(Affected::Refused)
     }
-
-    /// Whether the field is in `status`, which controllers write and users read.
-    pub fn in_status(&self) -> bool {
-        self.path.head() == Some("status")
-    }
 }
