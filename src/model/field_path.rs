@@ -2,15 +2,25 @@
 
 use std::fmt;
 
-/// One step from a value to a part of it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PathStep {
+/// One step from a value to a part of it, which owns or borrows its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PathStep<Name = Box<str>> {
     /// A named property.
-    Key(Box<str>),
+    Key(Name),
     /// Any element of a list.
     Items,
     /// Any value of a map.
     Values,
+}
+
+impl From<PathStep<&str>> for PathStep {
+    fn from(step: PathStep<&str>) -> Self {
+        match step {
+            PathStep::Key(name) => PathStep::Key(name.into()),
+            PathStep::Items => PathStep::Items,
+            PathStep::Values => PathStep::Values,
+        }
+    }
 }
 
 /// A path from the root of the object; the empty path is the root itself.

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use crate::compare::{self, Comparison, Sample, bounded_shape, is_oversized, order_roots};
 use crate::input::yaml::Entry;
+use crate::model::PathStep;
 use crate::model::schema::shape::Extra;
-use crate::model::schema::{Additional, ChildStep, Keyword, Schema, Shape};
+use crate::model::schema::{Additional, Keyword, Schema, Shape};
 
 use super::accepted_values::COMPOSITIONS;
 use super::node_comparison::role;
@@ -20,7 +21,7 @@ pub(super) struct DependentKeyword<'t> {
     pub old: Option<Entry<'t>>,
     pub new: Entry<'t>,
     /// The path from the keyword's node down to the node.
-    steps: Vec<ChildStep<'t>>,
+    steps: Vec<PathStep<&'t str>>,
 }
 
 impl DependentKeyword<'_> {
@@ -29,9 +30,9 @@ impl DependentKeyword<'_> {
         let Sample::Sent(mut value) = found else { return self.steps.is_empty().then_some(found) };
         for child_step in &self.steps {
             value = match (child_step, value) {
-                (ChildStep::Key(name), Value::Object(mut map)) => map.remove(*name)?,
-                (ChildStep::Items, Value::Array(list)) => list.into_iter().next()?,
-                (ChildStep::Values, Value::Object(map)) => map.into_iter().next()?.1,
+                (PathStep::Key(name), Value::Object(mut map)) => map.remove(*name)?,
+                (PathStep::Items, Value::Array(list)) => list.into_iter().next()?,
+                (PathStep::Values, Value::Object(map)) => map.into_iter().next()?.1,
                 _ => return None,
             };
         }
@@ -117,28 +118,28 @@ pub(super) fn notices_null(pair: &NodePair<'_, '_>) -> bool {
 }
 
 /// The step from a node's parent to the node, if the new schema has it there.
-fn child_step<'t>(pair: &NodePair<'_, 't>) -> Option<ChildStep<'t>> {
+fn child_step<'t>(pair: &NodePair<'_, 't>) -> Option<PathStep<&'t str>> {
     let child_step = match pair.position {
         Position::Root => return None,
-        Position::Property { .. } => ChildStep::Key(pair.name.1),
-        Position::Item => ChildStep::Items,
-        Position::Value => ChildStep::Values,
+        Position::Property { .. } => PathStep::Key(pair.name.1),
+        Position::Item => PathStep::Items,
+        Position::Value => PathStep::Values,
     };
     let child = pair.up?.new.below(&child_step.into());
     child.filter(|child| child.node().id() == pair.new.node().id()).map(|_| child_step)
 }
 
-fn placed(mut outer: Shape, child_step: ChildStep<'_>, child: Shape) -> Shape {
+fn placed(mut outer: Shape, child_step: PathStep<&str>, child: Shape) -> Shape {
     match child_step {
-        ChildStep::Key(name) => drop(outer.properties.insert(name.to_owned(), Arc::new(child))),
-        ChildStep::Items => outer.items = Some(Arc::new(child)),
-        ChildStep::Values => outer.extra = Extra::Values(Arc::new(child)),
+        PathStep::Key(name) => drop(outer.properties.insert(name.to_owned(), Arc::new(child))),
+        PathStep::Items => outer.items = Some(Arc::new(child)),
+        PathStep::Values => outer.extra = Extra::Values(Arc::new(child)),
     }
     outer
 }
 
 /// The keyword of an ancestor that depends on the keys of the node at `steps`.
-fn keyword<'t>(schema: &Schema<'t>, steps: &[ChildStep<'t>], own: &[Keyword]) -> Option<Entry<'t>> {
+fn keyword<'t>(schema: &Schema<'t>, steps: &[PathStep<&'t str>], own: &[Keyword]) -> Option<Entry<'t>> {
     let own = if steps.is_empty() { own } else { &[Keyword::Enum] };
     let counted = own.iter().find_map(|&word| schema.entry(word).filter(|entry| !entry.value.is_seq() || !entry.value.is_empty()));
     let clause = |word: Keyword| {
@@ -152,18 +153,18 @@ fn keyword<'t>(schema: &Schema<'t>, steps: &[ChildStep<'t>], own: &[Keyword]) ->
 }
 
 /// Whether a clause says anything about the node at `steps`.
-fn constrains<'t>(clause: &Schema<'t>, steps: &[ChildStep<'t>]) -> bool {
+fn constrains<'t>(clause: &Schema<'t>, steps: &[PathStep<&'t str>]) -> bool {
     let values = || match clause.additional() {
         Additional::Schema(values) => Some(values),
         _ => None,
     };
     let deeper = match steps {
         [] => return clause.node().entries().next().is_some(),
-        [ChildStep::Items, rest @ ..] => clause.items().is_some_and(|items| constrains(&items, rest)),
-        [ChildStep::Key(name), rest @ ..] => {
+        [PathStep::Items, rest @ ..] => clause.items().is_some_and(|items| constrains(&items, rest)),
+        [PathStep::Key(name), rest @ ..] => {
             clause.property(name).map(|(_, child)| child).or_else(values).is_some_and(|child| constrains(&child, rest))
         }
-        [ChildStep::Values, rest @ ..] => clause.properties().map(|(_, child)| child).chain(values()).any(|child| constrains(&child, rest)),
+        [PathStep::Values, rest @ ..] => clause.properties().map(|(_, child)| child).chain(values()).any(|child| constrains(&child, rest)),
     };
     deeper
         || clause.word(Keyword::Enum).is_some()

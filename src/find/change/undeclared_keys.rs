@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::compare::Sample;
+use crate::model::PathStep;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Word};
 use crate::model::relation::Relation;
-use crate::model::schema::{Additional, ChildStep, Keyword, Schema, Shape, is_meta};
+use crate::model::schema::{Additional, Keyword, Schema, Shape, is_meta};
 
 use crate::server::key_fate::{KeyFate, Pruning};
 
@@ -317,7 +318,7 @@ fn prunes_below(schema: &Schema<'_>, listed: bool) -> bool {
     let types = JsonTypes::of(schema);
     let around = types.has(JsonTypes::ARRAY) && (listed || schema.preserves_unknown());
     (types.has(JsonTypes::OBJECT) && is_emptied(schema, listed))
-        || schema.children().any(|(step, _, child)| prunes_below(&child, around && step == ChildStep::Items))
+        || schema.children().any(|(step, _, child)| prunes_below(&child, around && step == PathStep::Items))
 }
 
 fn is_emptied(schema: &Schema<'_>, listed: bool) -> bool {

@@ -34,24 +34,6 @@ pub enum Additional<'t> {
     Schema(Schema<'t>),
 }
 
-/// The step from a node down to one of its children.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChildStep<'t> {
-    Key(&'t str),
-    Items,
-    Values,
-}
-
-impl From<ChildStep<'_>> for PathStep {
-    fn from(step: ChildStep<'_>) -> Self {
-        match step {
-            ChildStep::Key(name) => PathStep::Key(name.into()),
-            ChildStep::Items => PathStep::Items,
-            ChildStep::Values => PathStep::Values,
-        }
-    }
-}
-
 /// One entry of `x-kubernetes-validations`.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidationRule<'t> {
@@ -248,14 +230,14 @@ impl<'t> Schema<'t> {
     }
 
     /// The schemas of all values inside this one's, each with its key in the file: properties, then items, then map values.
-    pub fn children(&self) -> impl Iterator<Item = (ChildStep<'t>, Entry<'t>, Schema<'t>)> + 't {
+    pub fn children(&self) -> impl Iterator<Item = (PathStep<&'t str>, Entry<'t>, Schema<'t>)> + 't {
         let values = match self.additional() {
             Additional::Schema(values) => Some(values),
             Additional::Absent | Additional::Flag(_) => None,
         };
-        let items = self.entry(Keyword::Items).zip(self.items()).map(|(entry, items)| (ChildStep::Items, entry, items));
-        let values = self.entry(Keyword::AdditionalProperties).zip(values).map(|(entry, values)| (ChildStep::Values, entry, values));
-        self.properties().map(|(entry, child)| (ChildStep::Key(entry.name()), entry, child)).chain(items).chain(values)
+        let items = self.entry(Keyword::Items).zip(self.items()).map(|(entry, items)| (PathStep::Items, entry, items));
+        let values = self.entry(Keyword::AdditionalProperties).zip(values).map(|(entry, values)| (PathStep::Values, entry, values));
+        self.properties().map(|(entry, child)| (PathStep::Key(entry.name()), entry, child)).chain(items).chain(values)
     }
 
     /// The schema of list items; a list of schemas (which the server forbids) counts as none.

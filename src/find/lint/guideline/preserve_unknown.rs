@@ -4,8 +4,8 @@
 use crate::input::list_some;
 use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
-use crate::model::schema::{Additional, ChildStep, Schema, is_meta};
-use crate::model::{Crd, FieldPath};
+use crate::model::schema::{Additional, Schema, is_meta};
+use crate::model::{Crd, FieldPath, PathStep};
 
 /// How many objects a message names; the others are counted.
 const NAMED: usize = 3;
@@ -39,11 +39,11 @@ fn below(schema: &Schema<'_>, kept: bool, path: &mut FieldPath, closed: &mut Vec
         closed.push(path.clone());
     }
     for (step, _, child) in schema.children() {
-        if path.is_root() && matches!(step, ChildStep::Key(name) if is_meta(name)) {
+        if path.is_root() && matches!(step, PathStep::Key(name) if is_meta(name)) {
             continue;
         }
         path.push(step.into());
-        below(&child, keeps && step == ChildStep::Items, path, closed);
+        below(&child, keeps && step == PathStep::Items, path, closed);
         path.pop();
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::find::review_context::ReviewContext;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
-use crate::model::schema::{ChildStep, Schema};
+use crate::model::schema::Schema;
 use crate::model::{Bundle, Crd, FieldPath, PathStep, Place};
 
 fn place(crd: &Crd<'_>, node: Node<'_>) -> Place {
@@ -121,8 +121,8 @@ fn compare<'t>(ours: &Schema<'t>, theirs: &Schema<'_>, path: &mut FieldPath, say
         path.push(path_step);
         match (other, step) {
             (Some(other), _) => compare(&child, &other, path, say),
-            (None, ChildStep::Key(_)) => say(path, entry.key),
-            (None, ChildStep::Items | ChildStep::Values) => {}
+            (None, PathStep::Key(_)) => say(path, entry.key),
+            (None, PathStep::Items | PathStep::Values) => {}
         }
         path.pop();
     }

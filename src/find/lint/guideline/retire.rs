@@ -5,8 +5,8 @@ use crate::input::list_all;
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
-use crate::model::schema::{ChildStep, Keyword, Schema, deprecation_notice, is_deprecated};
-use crate::model::{Crd, FieldPath, Maturity, Priority, Version};
+use crate::model::schema::{Keyword, Schema, deprecation_notice, is_deprecated};
+use crate::model::{Crd, FieldPath, Maturity, PathStep, Priority, Version};
 
 pub(super) fn check(collector: &mut FactCollector<'_>, context: &ReviewContext<'_>) {
     let crd = collector.crd.clone();
@@ -154,8 +154,8 @@ impl<'t> Fields<'_, '_, 't> {
         }
         for (step, entry, child) in schema.children() {
             let given = match step {
-                ChildStep::Key(name) => Some((entry.key, schema.is_required(name))),
-                ChildStep::Items | ChildStep::Values => None,
+                PathStep::Key(name) => Some((entry.key, schema.is_required(name))),
+                PathStep::Items | PathStep::Values => None,
             };
             path.push(step.into());
             self.walk(&child, given, path);
