@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::input::json_schema_check::{Fault, FileSchema, nearest};
-use crate::input::yaml::Node;
+use crate::input::json_schema_check::{Fault, nearest};
+use crate::input::yaml::{Entry, Node};
 use crate::judge::finding::{Bump, Severity};
 use crate::judge::rule::front_matter::{self, OneOrMany};
-use crate::judge::rule::{Book, FactView, Family, Kind, PAGES, Page, PageBody, PageError, Rule, WhenCondition};
+use crate::judge::rule::{Book, FactView, Family, Kind, PAGES, Page, PageBody, Rule, WhenCondition};
 use crate::model::fact::Affected;
 
 /// The default policy.
@@ -56,44 +56,35 @@ struct Cell {
 impl Cell {
     fn holds(&self, situation: &Situation<'_>) -> bool {
         self.channel.as_deref().is_none_or(|channel| channel == situation.channel)
-            && (self.maturity.0.is_empty() || self.maturity.0.iter().any(|maturity| maturity == situation.fact.maturity))
+            && (self.maturity.is_empty() || self.maturity.iter().any(|maturity| maturity == situation.fact.maturity))
             && self.deprecated.is_none_or(|deprecated| deprecated == situation.deprecated)
             && self.covered.is_none_or(|covered| covered == situation.covered)
             && self.graduates.is_none_or(|graduates| graduates == situation.graduates)
-            && (self.only.0.is_empty() || situation.fact.affects_only(&self.only.0))
+            && (self.only.is_empty() || situation.fact.affects_only(&self.only))
             && self.when.as_ref().is_none_or(|when| situation.fact.holds(when))
     }
 }
 
-#[derive(Debug, Clone)]
+/// A policy, as its front matter has it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Policy {
     pub id: String,
     pub title: String,
-    kinds: BTreeMap<Kind, Vec<Cell>>,
-    families: BTreeMap<Family, Option<Severity>>,
-    rules: BTreeMap<String, Option<Severity>>,
-    /// Channels whose changes need no conversion.
-    unconverted: Vec<String>,
-    pub body: PageBody,
-}
-
-/// The front matter of a policy.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Head {
-    id: String,
-    title: String,
     kinds: BTreeMap<Kind, OneOrMany<Cell>>,
     #[serde(default)]
     families: BTreeMap<Family, Level>,
     #[serde(default)]
     rules: BTreeMap<String, Level>,
+    /// Channels whose changes need no conversion.
     #[serde(default)]
     unconverted: Vec<String>,
+    #[serde(skip)]
+    pub body: PageBody,
 }
 
 /// A severity, or `off`.
-#[derive(Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "LevelText")]
 struct Level(Option<Severity>);
 
@@ -127,47 +118,28 @@ impl Policy {
 
     pub fn find(name: &str) -> Option<Policy> {
         let page = Page::find("policy", name)?;
-        Some(Policy::with(serde_json::from_str(page.head).ok()?, PageBody::BuiltIn(page)))
+        Some(Policy { body: PageBody::BuiltIn(page), ..serde_json::from_str(page.head).ok()? })
     }
 
     /// Returns everything wrong with a page, given the rules of a book; empty if it can be used.
     pub fn faults(text: &str, book: &Book) -> Vec<Fault> {
-        let tree = match front_matter::tree(text) {
-            Ok(tree) => tree,
-            Err(error) => return vec![Fault::new(error.message, error.span)],
+        let further = |root: Node<'_>| {
+            let cells = root.get("kinds").into_iter().flat_map(Node::entries).flat_map(|kind| match kind.value.is_seq() {
+                true => kind.value.items().collect(),
+                false => vec![kind.value],
+            });
+            let conditions = cells.filter_map(|cell| cell.get("when")).flat_map(|when| WhenCondition::faults("when", when));
+            let unknown = root.get("rules").into_iter().flat_map(Node::entries).filter(|rule| book.get(rule.name()).is_none());
+            let fault =
+                |rule: Entry<'_>| Fault::at(rule.key, format!("unknown rule `{}`{}", rule.name(), nearest(rule.name(), book.ids())));
+            conditions.chain(unknown.map(fault)).collect()
         };
-        let root = tree.root();
-        let mut faults = FileSchema::new(SCHEMA).check(root);
-        let cells = root.get("kinds").into_iter().flat_map(Node::entries).flat_map(|kind| match kind.value.is_seq() {
-            true => kind.value.items().collect(),
-            false => vec![kind.value],
-        });
-        faults.extend(cells.filter_map(|cell| cell.get("when")).flat_map(|when| WhenCondition::faults("when", when)));
-        let unknown = root.get("rules").into_iter().flat_map(Node::entries).filter(|rule| book.get(rule.name()).is_none());
-        faults
-            .extend(unknown.map(|rule| Fault::at(rule.key, format!("unknown rule `{}`{}", rule.name(), nearest(rule.name(), book.ids())))));
-        if let (Err(error), true) = (Policy::parse(text), faults.is_empty()) {
-            return vec![Fault::new(error.message, error.span)];
-        }
-        faults.sort_by_key(|fault| fault.span);
-        faults
+        front_matter::faults(text, SCHEMA, further, Policy::parse)
     }
 
-    pub fn parse(text: &str) -> Result<Policy, PageError> {
+    pub fn parse(text: &str) -> Result<Policy, Fault> {
         let (head, body) = front_matter::split(text)?;
-        Ok(Policy::with(front_matter::read(head)?, PageBody::Own(body.text.into())))
-    }
-
-    fn with(head: Head, body: PageBody) -> Policy {
-        Policy {
-            id: head.id,
-            title: head.title,
-            kinds: head.kinds.into_iter().map(|(kind, cells)| (kind, cells.0)).collect(),
-            families: head.families.into_iter().map(|(family, level)| (family, level.0)).collect(),
-            rules: head.rules.into_iter().map(|(rule, level)| (rule, level.0)).collect(),
-            unconverted: head.unconverted,
-            body,
-        }
+        Ok(Policy { body: PageBody::Own(body.into()), ..front_matter::read(head)? })
     }
 
     /// The severity and bump of a finding; `None` if the policy switches the rule off.
@@ -188,13 +160,13 @@ impl Policy {
             severity = own;
         }
         match self.families.get(&rule.family) {
-            Some(None) => return None,
-            Some(Some(own)) => severity = *own,
+            Some(Level(None)) => return None,
+            Some(Level(Some(own))) => severity = *own,
             None => {}
         }
         match rule.names().find_map(|id| self.rules.get(id)) {
-            Some(None) => return None,
-            Some(Some(own)) => severity = *own,
+            Some(Level(None)) => return None,
+            Some(Level(Some(own))) => severity = *own,
             None => {}
         }
         Some((severity, bump))
@@ -207,7 +179,7 @@ impl Policy {
 
     /// Changes the severity of a rule, or switches it off.
     pub fn set(&mut self, rule: &str, severity: Option<Severity>) {
-        self.rules.insert(rule.to_owned(), severity);
+        self.rules.insert(rule.to_owned(), Level(severity));
     }
 
     pub fn kinds(&self) -> impl Iterator<Item = Kind> {
@@ -222,6 +194,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::json_schema_check::FileSchema;
 
     #[test]
     fn built_in_policies_have_no_faults() {

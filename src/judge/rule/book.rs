@@ -12,7 +12,7 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::input::glob::Glob;
 use crate::input::json_schema_check::{Fault, nearest};
 
-use super::page::{Match, PageError, Rule};
+use super::page::{Match, Rule};
 use super::when_condition::FactView;
 use super::{PAGES, Page};
 
@@ -21,8 +21,8 @@ pub const CATCH_ALL: &str = "unclassified-change";
 
 #[derive(Debug, Error)]
 pub enum RuleError {
-    #[error("{file}: {error}")]
-    Page { file: String, error: PageError },
+    #[error("{file}: {fault}")]
+    Page { file: String, fault: Fault },
     #[error("{file}: the rule is called `{id}`, the file must be `{id}.md`")]
     Name { file: String, id: String },
     #[error("rule `{0}` is defined twice")]
@@ -86,10 +86,10 @@ impl Book {
         let mut book = Book::default();
         let mut rules = Vec::new();
         for (file, text) in own {
-            if let Some(Fault { message, span }) = Rule::faults(&text).into_iter().next() {
-                return Err(RuleError::Page { file, error: PageError { message, span } });
+            if let Some(fault) = Rule::faults(&text).into_iter().next() {
+                return Err(RuleError::Page { file, fault });
             }
-            let rule = Rule::parse(&text).map_err(|error| RuleError::Page { file: file.clone(), error })?;
+            let rule = Rule::parse(&text).map_err(|fault| RuleError::Page { file: file.clone(), fault })?;
             if !file.ends_with(&format!("{}.md", rule.id)) {
                 return Err(RuleError::Name { file, id: rule.id });
             }

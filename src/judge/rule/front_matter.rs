@@ -10,19 +10,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::input::Text;
-use crate::input::yaml::{self, Span, YamlBudget};
-
-use super::page::{PageError, wrong};
+use crate::input::json_schema_check::{Fault, FileSchema};
+use crate::input::yaml::{self, Node, Span, YamlBudget};
 
 const OPEN: &str = "---\n";
 const CLOSE: &str = "\n---\n";
-
-/// The text after the front matter, with the file it belongs to.
-#[derive(Clone, Copy)]
-pub(crate) struct Body<'t> {
-    pub text: &'t str,
-    pub file: &'t str,
-}
 
 /// The first characters of a file, where it should begin with `---`.
 fn start(file: &str) -> Span {
@@ -31,39 +23,60 @@ fn start(file: &str) -> Span {
 }
 
 /// Splits a page into front matter and body.
-pub(crate) fn split(file: &str) -> Result<(&str, Body<'_>), PageError> {
+pub(crate) fn split(file: &str) -> Result<(&str, &str), Fault> {
     let start = start(file);
-    let rest = file.strip_prefix(OPEN).ok_or_else(|| wrong("a rule file begins with `---` and its front matter", start))?;
-    let (head, text) = rest.split_once(CLOSE).ok_or_else(|| wrong("the front matter is not closed by `---`", start))?;
-    Ok((head, Body { text, file }))
+    let rest = file.strip_prefix(OPEN).ok_or_else(|| Fault::new("a rule file begins with `---` and its front matter", start))?;
+    rest.split_once(CLOSE).ok_or_else(|| Fault::new("the front matter is not closed by `---`", start))
 }
 
 /// Parses front matter into a typed value.
-pub(crate) fn read<T: DeserializeOwned>(head: &str) -> Result<T, PageError> {
+pub(crate) fn read<T: DeserializeOwned>(head: &str) -> Result<T, Fault> {
     serde_yaml::from_str(head).map_err(|error| {
         let at = OPEN.len() + error.location().map_or(0, |location| location.index().min(head.len()));
-        wrong(error.to_string(), Span::new(at, at))
+        Fault::new(error.to_string(), Span::new(at, at))
     })
 }
 
 /// Parses front matter with positions relative to the start of the file.
-pub(crate) fn tree(file: &str) -> Result<Arc<yaml::Tree>, PageError> {
+pub(crate) fn tree(file: &str) -> Result<Arc<yaml::Tree>, Fault> {
     let (head, _) = split(file)?;
     let head: Text = file.get(..OPEN.len() + head.len() + 1).unwrap_or_default().into();
-    let empty = || wrong("the front matter is empty", start(file));
+    let empty = || Fault::new("the front matter is empty", start(file));
     let document = yaml::parse(&head, &YamlBudget::default()).into_iter().next().ok_or_else(empty)?;
-    document.tree.map_err(|error| wrong(error.kind.to_string(), error.span))
+    document.tree.map_err(|error| Fault::new(error.kind.to_string(), error.span))
 }
 
-/// An error at the value of a key.
-pub(crate) fn at_key(file: &str, key: &str, message: String) -> PageError {
-    let span = tree(file).ok().and_then(|tree| Some(tree.root().get(key)?.span()));
-    wrong(message, span.unwrap_or_else(|| start(file)))
+/// Returns everything wrong with a page: by its JSON Schema, by further checks, or at least what keeps it from being parsed.
+pub(crate) fn faults<T>(
+    file: &str,
+    schema: &str,
+    further: impl FnOnce(Node<'_>) -> Vec<Fault>,
+    parse: fn(&str) -> Result<T, Fault>,
+) -> Vec<Fault> {
+    let tree = match tree(file) {
+        Ok(tree) => tree,
+        Err(fault) => return vec![fault],
+    };
+    let mut faults = FileSchema::new(schema).check(tree.root());
+    faults.extend(further(tree.root()));
+    if faults.is_empty() {
+        faults.extend(parse(file).err());
+    }
+    faults.sort_by_key(|fault| fault.span);
+    faults
 }
 
 /// A list that may be written as a single item.
 #[derive(Debug, Clone)]
-pub(crate) struct OneOrMany<T>(pub Vec<T>);
+pub struct OneOrMany<T>(pub Vec<T>);
+
+impl<T> std::ops::Deref for OneOrMany<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
 
 impl<T> Default for OneOrMany<T> {
     fn default() -> Self {

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 pub(crate) use crate::input::json_schema_check::nearest;
 pub use book::{Book, MatchingRule};
-pub use page::{Family, Kind, Need, PageError, Rule};
+pub use page::{Family, Kind, Need, Rule};
 pub(crate) use when_condition::{FactView, WhenCondition};
 
 /// The JSON Schema of a rule's front matter.
@@ -61,11 +61,17 @@ pub enum PageBody {
     BuiltIn(&'static Page),
 }
 
+impl Default for PageBody {
+    fn default() -> Self {
+        PageBody::Own("".into())
+    }
+}
+
 impl PageBody {
     pub fn text(&self) -> &str {
         match self {
             PageBody::Own(text) => text,
-            PageBody::BuiltIn(page) => front_matter::split(page.text()).map_or("", |(_, body)| body.text),
+            PageBody::BuiltIn(page) => front_matter::split(page.text()).map_or("", |(_, body)| body),
         }
     }
 }

@@ -1,15 +1,13 @@
 //! One rule file: YAML front matter, then Markdown.
 
 use serde::Deserialize;
-use thiserror::Error;
 
-use crate::input::json_schema_check::{Fault, FileSchema};
-use crate::input::yaml::Span;
+use crate::input::json_schema_check::Fault;
+use crate::input::yaml::Node;
 use crate::judge::finding::{Class, Severity};
 use crate::model::fact::{Aspect, Effect, Fact, Subject, vocabulary};
 
 use super::front_matter::{self, OneOrMany};
-use super::mistake::Mistake;
 use super::template;
 use super::when_condition::WhenCondition;
 use super::{Page, PageBody};
@@ -73,23 +71,33 @@ vocabulary! {
 }
 
 /// The coordinates of the facts that a rule judges; an empty list matches all.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Match {
-    pub subjects: Vec<Subject>,
-    pub aspects: Vec<Aspect>,
-    pub effects: Vec<Effect>,
+    #[serde(rename = "subject")]
+    pub subjects: OneOrMany<Subject>,
+    #[serde(rename = "aspect")]
+    pub aspects: OneOrMany<Aspect>,
+    #[serde(rename = "effect")]
+    pub effects: OneOrMany<Effect>,
 }
 
-#[derive(Debug)]
+/// A rule, as its front matter has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rule {
     pub id: String,
     /// Former ids, oldest first.
+    #[serde(default)]
     pub aliases: Vec<String>,
     pub title: String,
+    #[serde(default)]
     pub since: String,
     pub family: Family,
+    #[serde(rename = "match", default)]
     pub matches: Match,
     pub when: Option<WhenCondition>,
+    #[serde(default = "lint")]
     pub kind: Kind,
     /// Null unless the rule is about changes.
     pub class: Option<Class>,
@@ -97,58 +105,14 @@ pub struct Rule {
     pub severity: Option<Severity>,
     /// If this holds for a fact, its finding is an error.
     pub error_when: Option<WhenCondition>,
+    #[serde(default = "no_conversion")]
     pub conversion: Need,
     pub message: String,
     pub help: String,
     /// The built-in rule that a custom rule replaces.
     pub replaces: Option<String>,
+    #[serde(skip)]
     pub body: PageBody,
-}
-
-/// An unusable rule file, with the bytes that are wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{message}")]
-pub struct PageError {
-    pub message: String,
-    pub span: Span,
-}
-
-pub(super) fn wrong(message: impl Into<String>, span: Span) -> PageError {
-    PageError { message: message.into(), span }
-}
-
-/// The front matter of a rule.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Head {
-    id: String,
-    #[serde(default)]
-    aliases: Vec<String>,
-    title: String,
-    #[serde(default)]
-    since: String,
-    family: Family,
-    #[serde(rename = "match", default)]
-    matches: Matches,
-    when: Option<String>,
-    #[serde(default = "lint")]
-    kind: Kind,
-    class: Option<Class>,
-    severity: Option<Severity>,
-    error_when: Option<String>,
-    #[serde(default = "no_conversion")]
-    conversion: Need,
-    message: String,
-    help: String,
-    replaces: Option<String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct Matches {
-    subject: OneOrMany<Subject>,
-    aspect: OneOrMany<Aspect>,
-    effect: OneOrMany<Effect>,
 }
 
 fn lint() -> Kind {
@@ -159,35 +123,20 @@ fn no_conversion() -> Need {
     Need::None
 }
 
-/// Finds the mistakes in a text.
-type Check = fn(&str) -> Vec<Mistake>;
-
 impl Rule {
     /// Returns everything wrong with a page; empty if it can be used.
     pub fn faults(text: &str) -> Vec<Fault> {
-        let tree = match front_matter::tree(text) {
-            Ok(tree) => tree,
-            Err(error) => return vec![Fault::new(error.message, error.span)],
+        let further = |root: Node<'_>| {
+            let conditions = ["when", "error_when"].into_iter().filter_map(|key| Some((key, root.get(key)?)));
+            let templates = ["message", "help"].into_iter().filter_map(|key| Some((key, root.get(key)?)));
+            let conditions = conditions.flat_map(|(key, node)| WhenCondition::faults(key, node));
+            let mistakes = templates.flat_map(|(key, node)| {
+                let mistakes = template::mistakes(node.as_str().unwrap_or_default()).into_iter();
+                mistakes.map(move |mistake| mistake.fault(key, node))
+            });
+            conditions.chain(mistakes).collect()
         };
-        let root = tree.root();
-        let mut faults = FileSchema::new(super::SCHEMA).check(root);
-        let checks: [(&str, Check); 4] = [
-            ("when", WhenCondition::mistakes),
-            ("error_when", WhenCondition::mistakes),
-            ("message", template::mistakes),
-            ("help", template::mistakes),
-        ];
-        for (key, check) in checks {
-            if let Some(node) = root.get(key) {
-                let mistakes = check(node.as_str().unwrap_or_default()).into_iter();
-                faults.extend(mistakes.map(|mistake| mistake.fault(key, node)));
-            }
-        }
-        if let (Err(error), true) = (Rule::parse(text), faults.is_empty()) {
-            return vec![Fault::new(error.message, error.span)];
-        }
-        faults.sort_by_key(|fault| fault.span);
-        faults
+        front_matter::faults(text, super::SCHEMA, further, Rule::parse)
     }
 
     /// The message and the help for a fact.
@@ -196,49 +145,23 @@ impl Rule {
         (template::fill(&self.message, &words), template::fill(&self.help, &words))
     }
 
-    /// Parses a page. serde_yaml reads the values; if they don't fit, the tree with its spans shows what is wrong and where.
-    pub fn parse(text: &str) -> Result<Rule, PageError> {
+    /// Parses a page. serde_yaml reads the values; [`Rule::faults`] says what is wrong and where.
+    pub fn parse(text: &str) -> Result<Rule, Fault> {
         let (head, body) = front_matter::split(text)?;
-        let head: Head = front_matter::read(head).map_err(|error| {
-            let explained = front_matter::tree(text).map(|tree| FileSchema::new(super::SCHEMA).check(tree.root()).into_iter().next());
-            explained.ok().flatten().map_or(error, |fault| wrong(fault.message, fault.span))
-        })?;
-        let found = |(key, error): (&str, String)| front_matter::at_key(body.file, key, format!("`{key}` {error}"));
-        Rule::with(head, PageBody::Own(body.text.into())).map_err(found)
+        Ok(Rule { body: PageBody::Own(body.into()), ..front_matter::read(head)? }.with_class())
     }
 
     /// A built-in rule; `None` if its page is broken, which tests prevent.
     pub(super) fn of_page(page: &'static Page) -> Option<Rule> {
-        Rule::with(serde_json::from_str(page.head).ok()?, PageBody::BuiltIn(page)).ok()
+        Some(Rule { body: PageBody::BuiltIn(page), ..serde_json::from_str(page.head).ok()? }.with_class())
     }
 
-    /// Returns the key of an unusable condition, and what is wrong with it.
-    fn with(head: Head, body: PageBody) -> Result<Rule, (&'static str, String)> {
-        let condition = |key: &'static str, text: Option<String>| -> Result<Option<WhenCondition>, (&'static str, String)> {
-            text.map(|text| WhenCondition::parse(&text)).transpose().map_err(|error| (key, error.to_string()))
-        };
-        Ok(Rule {
-            id: head.id,
-            aliases: head.aliases,
-            title: head.title,
-            since: head.since,
-            family: head.family,
-            matches: head.matches.into(),
-            when: condition("when", head.when)?,
-            error_when: condition("error_when", head.error_when)?,
-            kind: head.kind,
-            class: head.class.or_else(|| head.kind.class()).filter(|_| head.family == Family::Change),
-            severity: head.severity,
-            conversion: head.conversion,
-            message: head.message,
-            help: head.help,
-            replaces: head.replaces,
-            body,
-        })
+    /// A rule about changes has the class of its kind, unless it states another.
+    fn with_class(self) -> Rule {
+        let class = self.class.or_else(|| self.kind.class()).filter(|_| self.family == Family::Change);
+        Rule { class, ..self }
     }
-}
 
-impl Rule {
     /// The id, followed by former ids.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.id).chain(&self.aliases).map(String::as_str)
@@ -250,21 +173,14 @@ impl Rule {
     }
 }
 
-impl From<Matches> for Match {
-    fn from(matches: Matches) -> Match {
-        let Matches { subject, aspect, effect } = matches;
-        Match { subjects: subject.0, aspects: aspect.0, effects: effect.0 }
-    }
-}
-
 impl Match {
     /// The same for a built-in page, without parsing it.
     pub(super) fn of(page: &Page) -> Match {
         let [subjects, aspects, effects] = page.matches;
         Match {
-            subjects: subjects.iter().filter_map(|word| Subject::parse(word)).collect(),
-            aspects: aspects.iter().filter_map(|word| Aspect::parse(word)).collect(),
-            effects: effects.iter().filter_map(|word| Effect::parse(word)).collect(),
+            subjects: OneOrMany(subjects.iter().filter_map(|word| Subject::parse(word)).collect()),
+            aspects: OneOrMany(aspects.iter().filter_map(|word| Aspect::parse(word)).collect()),
+            effects: OneOrMany(effects.iter().filter_map(|word| Effect::parse(word)).collect()),
         }
     }
 
@@ -284,6 +200,7 @@ impl Match {
 mod tests {
     use super::super::PAGES;
     use super::*;
+    use crate::input::json_schema_check::FileSchema;
 
     #[test]
     fn the_prepared_front_matter_says_what_the_page_says() {
