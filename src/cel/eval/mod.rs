@@ -3,6 +3,7 @@
 //! Given a checked expression with its schema node, and `self` and `oldSelf` as JSON, returns the value, an evaluation error (which
 //! the server treats as a violation), or "undecided".
 
+mod access;
 mod convert;
 mod data;
 mod file_expression;

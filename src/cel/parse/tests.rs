@@ -3,6 +3,7 @@ use kube_cel::cel::parser::Parser as OtherParser;
 
 use super::*;
 use crate::cel::ast::Comprehension;
+use crate::cel::ast::{List, MapEntry};
 use crate::cel::normalise::normal;
 
 /// Converts the tree of the `cel` crate's parser to ours.

@@ -13,9 +13,9 @@ use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
 use super::change_list::Changes;
 use super::json_types::JsonTypes;
-use super::metadata::differing;
 use super::node_comparison::role;
 use super::rename;
+use super::side_by_side::differing;
 use super::undeclared_keys::Undeclared;
 use super::value_text::{around_difference, cut};
 use super::walk::{ChangeWalk, NodePair};

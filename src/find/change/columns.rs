@@ -7,7 +7,7 @@ use crate::model::Version;
 use crate::model::fact::{Affected, Aspect, Effect, Word};
 
 use super::crd::CrdComparison;
-use super::metadata::entries;
+use super::side_by_side::entries;
 use super::value_text::{cut, names, value};
 
 /// The items of a list by the member that names them; duplicates are numbered.

@@ -163,7 +163,7 @@ impl<'t> CrdComparison<'_, 't> {
     }
 
     fn name_list(&mut self, aspect: Aspect, old: &[crate::model::StringNode<'t>], new: &[crate::model::StringNode<'t>]) {
-        let (gone, come) = super::metadata::only_on_one_side(old, new);
+        let (gone, come) = super::side_by_side::only_on_one_side(old, new);
         for gone in gone {
             let fact = self.crd_fact(aspect, Effect::Removed, Some(gone.node), None);
             self.facts.push(fact.key(gone.value).word(Word::Name, gone.value).affects(&[Affected::Readers]));

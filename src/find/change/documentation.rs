@@ -5,7 +5,7 @@ use crate::model::schema::{Keyword, deprecation_notice, is_deprecated};
 
 use super::change_list::Changes;
 use super::description_text;
-use super::metadata::differing;
+use super::side_by_side::differing;
 use super::value_text;
 use super::walk::{ChangeWalk, NodePair};
 

@@ -1,13 +1,12 @@
 //! Compares labels, annotations and everything else in a CRD document outside its spec.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::input::yaml::{Entry, Node};
+use crate::model::Crd;
 use crate::model::fact::{Affected, Aspect, Effect, Mark, Word};
-use crate::model::{Crd, StringNode};
 
 use super::crd::CrdComparison;
 use super::documentation::presence;
+use super::side_by_side::{entries, only_on_one_side};
 use super::value_text::{cut, value};
 
 /// Written by the server, not by the author.
@@ -111,43 +110,4 @@ impl<'t> CrdComparison<'_, 't> {
             }
         }
     }
-}
-
-/// Entries that differ between two mappings, by name; null counts as absent.
-pub(super) fn entries<'t>(old: Option<Node<'t>>, new: Option<Node<'t>>, known: &[&str]) -> impl Iterator<Item = EntryPair<'t>> {
-    let list = |map: Option<Node<'t>>| {
-        map.into_iter().flat_map(Node::entries).filter(|entry| !entry.value.is_null() && !known.contains(&entry.name()))
-    };
-    differing(list(old), list(new))
-}
-
-/// The entries with one name on both sides.
-pub(super) type EntryPair<'t> = (Option<Entry<'t>>, Option<Entry<'t>>);
-
-/// Entries whose values differ, sorted by name.
-pub(super) fn differing<'t>(
-    old: impl Iterator<Item = Entry<'t>>,
-    new: impl Iterator<Item = Entry<'t>>,
-) -> impl Iterator<Item = EntryPair<'t>> {
-    let same = |pair: &EntryPair<'t>| matches!(pair, (Some(old), Some(new)) if old.value.same(new.value));
-    side_by_side(old, new).into_values().filter(move |pair| !same(pair))
-}
-
-/// The entries of two mappings by name.
-pub(super) fn side_by_side<'t>(
-    old: impl Iterator<Item = Entry<'t>>,
-    new: impl Iterator<Item = Entry<'t>>,
-) -> BTreeMap<&'t str, EntryPair<'t>> {
-    let mut both: BTreeMap<&str, EntryPair<'t>> = BTreeMap::new();
-    old.for_each(|entry| both.entry(entry.name()).or_default().0 = Some(entry));
-    new.for_each(|entry| both.entry(entry.name()).or_default().1 = Some(entry));
-    both
-}
-
-/// Names that only one of two lists has: those of the first, then those of the second.
-pub(super) fn only_on_one_side<'t>(old: &[StringNode<'t>], new: &[StringNode<'t>]) -> (Vec<StringNode<'t>>, Vec<StringNode<'t>>) {
-    let names = |list: &[StringNode<'t>]| list.iter().map(|text| text.value).collect::<BTreeSet<_>>();
-    let (before, after) = (names(old), names(new));
-    let only = |list: &[StringNode<'t>], other: &BTreeSet<&str>| list.iter().filter(|text| !other.contains(text.value)).copied().collect();
-    (only(old, &after), only(new, &before))
 }

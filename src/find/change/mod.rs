@@ -22,6 +22,7 @@ mod presence;
 mod read_back;
 mod rename;
 mod scale_subresource;
+mod side_by_side;
 mod storage;
 mod undeclared_keys;
 mod upgrade;

@@ -12,7 +12,7 @@ use crate::server::object::Scale;
 
 use super::crd::CrdComparison;
 use super::evidence::scaled;
-use super::metadata::entries;
+use super::side_by_side::entries;
 use super::value_text::{names, value};
 use super::walk::ChangeWalk;
 use crate::compare::is_oversized;

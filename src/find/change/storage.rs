@@ -9,7 +9,7 @@ use super::crd::CrdComparison;
 use super::documentation::presence;
 use super::evidence::attach;
 use super::fact_draft::FactDraft;
-use super::metadata::entries;
+use super::side_by_side::entries;
 use super::value_text::{names, value};
 use super::walk::{ChangeWalk, FactScope};
 

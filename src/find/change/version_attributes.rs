@@ -8,7 +8,7 @@ use crate::model::schema::Schema;
 use super::crd::CrdComparison;
 use super::documentation::presence;
 use super::fact_draft::FactDraft;
-use super::metadata::entries;
+use super::side_by_side::entries;
 use super::undeclared_keys::Undeclared;
 use super::value_text::{cut, value};
 

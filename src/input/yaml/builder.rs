@@ -7,8 +7,9 @@ use std::hash::BuildHasher;
 
 use crate::input::shorten;
 
+use super::arena::{Arena, MAX_LEN, NodeId, Raw, SortedChildren, TextRef, WIDE};
 use super::events::Source;
-use super::node::{Arena, MAX_LEN, NodeId, Raw, SortedChildren, Span, TextRef, Tree, WIDE};
+use super::node::{Span, Tree};
 use super::scalar_type::{self, Typed};
 use super::{Error, ErrorKind, YamlBudget};
 

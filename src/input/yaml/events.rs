@@ -8,8 +8,9 @@ use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
 use crate::input::Text;
 use crate::input::shorten;
 
+use super::arena::NodeId;
 use super::builder::{Anchored, Builder};
-use super::node::{NodeId, Span};
+use super::node::Span;
 use super::{Document, Error, ErrorKind, YamlBudget};
 
 /// The part of a file to read.

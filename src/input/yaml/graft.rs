@@ -5,7 +5,8 @@
 
 use serde_json::Value;
 
-use super::node::{Arena, NodeId, Raw, Span, TextRef, Tree};
+use super::arena::{Arena, NodeId, Raw, TextRef};
+use super::node::{Span, Tree};
 
 /// A tree that grows from the nodes of another one.
 pub struct Graft {

@@ -3,6 +3,7 @@
 //! Scalars get the types that the API server's YAML 1.1 reader gives them, every key and value keeps its byte range, and budgets
 //! are checked before anything is built. The event parser isn't used outside this module.
 
+mod arena;
 mod builder;
 mod events;
 mod generated;
@@ -12,10 +13,11 @@ mod parse;
 mod scalar_type;
 mod split_documents;
 
+pub use arena::NodeId;
 #[cfg(any(test, fuzzing))]
 pub(crate) use generated::agreement::compare as compare_readers;
 pub use graft::Graft;
-pub use node::{Data, Entry, Node, NodeId, Span, Tree};
+pub use node::{Data, Entry, Node, Span, Tree};
 pub use parse::parse;
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Types plain scalars as the API server does: YAML 1.1 booleans, octal and underscored integers, floats.
 
-use super::node::Raw;
+use super::arena::Raw;
 
 /// The type of a plain scalar, and whether a YAML 1.2 reader would see something else.
 pub(super) enum Typed {

@@ -11,9 +11,10 @@ mod tests;
 
 use std::sync::Arc;
 
+use super::arena::Raw;
 use super::builder::Builder;
 use super::events::Source;
-use super::node::{Raw, Span, Tree};
+use super::node::{Span, Tree};
 use super::{Error, YamlBudget};
 
 pub(super) fn read(source: &Source<'_>, budget: &YamlBudget) -> Option<Arc<Tree>> {
