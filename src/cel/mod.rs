@@ -12,6 +12,7 @@ pub(crate) mod comparison;
 pub mod cost;
 pub mod decl;
 pub mod eval;
+pub(crate) mod expr_types;
 mod lex;
 mod library;
 mod literals;

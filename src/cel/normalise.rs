@@ -4,11 +4,8 @@
 //! and the sides of a comparison with a constant don't matter. `compare::cel_implication` decides whether one rule follows from
 //! another.
 
-use std::cell::RefCell;
-
-use foldhash::HashMap;
-
 use super::ast::{Call, Comprehension, Expr, ExprKind, Literal};
+use super::expr_types::ExprTypes;
 use super::parse::parse;
 use crate::cel::name;
 use crate::model::schema::shape::{Shape, Type};
@@ -22,7 +19,7 @@ pub fn is_transition(rule: &str) -> bool {
 /// are sorted and deduplicated. With the schema of `self`, its requirements are assumed to hold: the form is then only valid for
 /// objects that the schema accepts.
 pub fn normal(expr: &Expr, schema: Option<&Shape>) -> String {
-    NormalWriter { schema, given: true, ..NormalWriter::default() }.write(expr, false)
+    NormalWriter { types: ExprTypes::of(schema), given: true }.write(expr, false)
 }
 
 fn truth(value: bool) -> String {
@@ -30,31 +27,26 @@ fn truth(value: bool) -> String {
 }
 
 /// Writes expressions in normal form.
-#[derive(Default)]
 pub struct NormalWriter<'s> {
-    /// The schema of `self`.
-    schema: Option<&'s Shape>,
+    /// Its n-th variable in scope is written `$n`.
+    pub types: ExprTypes<'s>,
     /// Whether the schema's requirements are assumed to hold.
     given: bool,
-    /// Iteration variables in scope, with their schemas; the n-th is written `$n`.
-    bound: Vec<(String, Option<&'s Shape>)>,
-    /// Which sums and products are numbers, by their address: a sum of many terms is a sum of sums.
-    numbers: RefCell<HashMap<usize, bool>>,
 }
 
 impl<'s> NormalWriter<'s> {
     /// A writer that only uses the types of fields from the schema.
     pub fn typed(schema: &'s Shape) -> Self {
-        NormalWriter { schema: Some(schema), ..NormalWriter::default() }
+        NormalWriter { types: ExprTypes::of(Some(schema)), given: false }
     }
 
     /// Runs `work` with the variables of a fold in scope, and also returns how many were in scope before.
     pub fn inside<T>(&mut self, fold: &Comprehension, work: impl FnOnce(&mut Self) -> T) -> (usize, T) {
-        let depth = self.bound.len();
+        let depth = self.types.bound.len();
         let names = [Some(&fold.accu), Some(&fold.var), fold.var2.as_ref()];
-        self.bound.extend(names.into_iter().flatten().map(|name| (name.clone(), None)));
+        self.types.bound.extend(names.into_iter().flatten().map(|name| (name.clone(), None)));
         let result = work(self);
-        self.bound.truncate(depth);
+        self.types.bound.truncate(depth);
         (depth, result)
     }
 
@@ -73,7 +65,7 @@ impl<'s> NormalWriter<'s> {
         }
         match &e.kind {
             ExprKind::Literal(literal) => format!("{literal:?}"),
-            ExprKind::Ident(name) => match self.bound.iter().rposition(|(bound, _)| bound == name) {
+            ExprKind::Ident(name) => match self.types.bound.iter().rposition(|(bound, _)| bound == name) {
                 Some(n) => format!("${n}"),
                 None => name.strip_prefix('.').unwrap_or(name).to_string(),
             },
@@ -124,7 +116,7 @@ impl<'s> NormalWriter<'s> {
                 let swaps = match (is_scalar(a), is_scalar(b)) {
                     (true, false) => !mentions_dyn(b),
                     (false, true) => false,
-                    _ => left > right && self.commutes(a, b),
+                    _ => left > right && self.types.commutes(a, b),
                 };
                 if swaps {
                     std::mem::swap(&mut left, &mut right);
@@ -160,7 +152,7 @@ impl<'s> NormalWriter<'s> {
             "_>=_" => "_<=_",
             other => other,
         };
-        let sum = matches!(function, "_+_" | "_*_") && arguments.iter().any(|arg| self.is_number(arg));
+        let sum = matches!(function, "_+_" | "_*_") && arguments.iter().any(|arg| self.types.is_number(arg));
         if function != call.function || (sum && !args.is_sorted()) {
             args.reverse();
         }
@@ -183,119 +175,23 @@ impl<'s> NormalWriter<'s> {
 
     fn comprehension(&mut self, c: &Comprehension) -> String {
         let (range, init) = (self.write(&c.range, false), self.write(&c.init, false));
-        let depth = self.bound.len();
-        self.bound.push((c.accu.clone(), None));
+        let depth = self.types.bound.len();
+        self.types.bound.push((c.accu.clone(), None));
         let result = self.write(&c.result, false);
-        let list = self.shape(&c.range).filter(|range| range.ty == Some(Type::Array));
+        let list = self.types.shape(&c.range).filter(|range| range.ty == Some(Type::Array));
         let items = list.and_then(|range| range.items.as_deref()).filter(|items| !items.nullable);
         match &c.var2 {
-            None => self.bound.push((c.var.clone(), items)),
-            Some(var2) => self.bound.extend([(c.var.clone(), None), (var2.clone(), items)]),
+            None => self.types.bound.push((c.var.clone(), items)),
+            Some(var2) => self.types.bound.extend([(c.var.clone(), None), (var2.clone(), items)]),
         }
         let (condition, step) = (self.write(&c.condition, false), self.write(&c.step, false));
-        self.bound.truncate(depth);
+        self.types.bound.truncate(depth);
         format!("(fold{} {range} {init} {condition} {step} {result})", 1 + usize::from(c.var2.is_some()))
-    }
-
-    /// Whether `a == b` equals `b == a`. Lists are compared by the rules of the left side (a set has no order), so one of the two
-    /// must not be or contain a list, or both must be of one kind: a part of `self` and the same part of `oldSelf`.
-    fn commutes(&self, a: &Expr, b: &Expr) -> bool {
-        let part = |e| self.part(e).filter(|(root, _)| !self.bound.iter().any(|(bound, _)| bound == root)).map(|(_, fields)| fields);
-        self.is_plain(a) || self.is_plain(b) || matches!((part(a), part(b)), (Some(a), Some(b)) if a == b)
-    }
-
-    /// Whether an expression is a string, number or boolean, by its form or by the schema.
-    fn is_plain(&self, e: &Expr) -> bool {
-        match &e.kind {
-            ExprKind::Literal(_) => true,
-            ExprKind::Select(select) if select.test => true,
-            ExprKind::Call(call) => match &*call.function {
-                "_+_" => call.args.iter().any(|arg| self.is_plain(arg)),
-                function => PLAIN.contains(&function),
-            },
-            ExprKind::Comprehension(fold) => fold.quantifier().is_some(),
-            _ => self.typed_as(e).is_some_and(|ty| !matches!(ty, Type::Object | Type::Array)),
-        }
-    }
-
-    fn is_number(&self, e: &Expr) -> bool {
-        match &e.kind {
-            ExprKind::Literal(literal) => matches!(literal, Literal::Int(_) | Literal::Uint(_) | Literal::Double(_)),
-            ExprKind::Call(call) => match &*call.function {
-                "_+_" | "_*_" => {
-                    let id = std::ptr::from_ref(e).addr();
-                    let known = self.numbers.borrow().get(&id).copied();
-                    known.unwrap_or_else(|| {
-                        let is_number = call.args.iter().any(|arg| self.is_number(arg));
-                        self.numbers.borrow_mut().insert(id, is_number);
-                        is_number
-                    })
-                }
-                function => matches!(function, "size" | "int" | "uint" | "double" | "indexOf" | "lastIndexOf"),
-            },
-            _ => matches!(self.typed_as(e), Some(Type::Integer | Type::Number)),
-        }
-    }
-
-    /// Whether a number may be NaN, which is neither below nor above any other.
-    pub(crate) fn may_be_nan(&self, e: &Expr) -> bool {
-        let ExprKind::Call(call) = &e.kind else { return false };
-        match &*call.function {
-            // Both sides have the same type, and arithmetic on integers gives an integer.
-            "_+_" | "_-_" | "_*_" | "_/_" => !call.args.iter().any(|arg| self.is_integer(arg)),
-            "-_" | "_?_:_" => call.args.iter().any(|arg| self.may_be_nan(arg)),
-            "_[_]" => !call.args.first().is_some_and(|list| matches!(list.kind, ExprKind::Ident(_) | ExprKind::Select(_))),
-            "_%_" => false,
-            function => !INTEGERS.contains(&function),
-        }
-    }
-
-    /// Whether an expression is a duration, by its form or by the schema.
-    pub(crate) fn is_duration(&self, e: &Expr) -> bool {
-        match &e.kind {
-            ExprKind::Call(call) => call.function == "duration" && call.target.is_none(),
-            _ => self.typed_as(e) == Some(Type::String) && self.shape(e).is_some_and(|shape| shape.format.as_deref() == Some("duration")),
-        }
-    }
-
-    fn is_integer(&self, e: &Expr) -> bool {
-        match &e.kind {
-            ExprKind::Literal(literal) => matches!(literal, Literal::Int(_) | Literal::Uint(_)),
-            ExprKind::Call(call) => match &*call.function {
-                "_+_" | "_-_" | "_*_" | "_/_" => call.args.iter().any(|arg| self.is_integer(arg)),
-                function => INTEGERS.contains(&function),
-            },
-            _ => self.typed_as(e) == Some(Type::Integer),
-        }
-    }
-
-    /// The type that the schema declares for a part of `self` or `oldSelf`.
-    fn typed_as(&self, e: &Expr) -> Option<Type> {
-        let shape = match self.part(e)? {
-            ("oldSelf", fields) if !self.bound.iter().any(|(bound, _)| bound == "oldSelf") => fields
-                .iter()
-                .try_fold(self.schema?, |shape, field| shape.property(&name::unescape(field).unwrap_or_else(|| (*field).to_owned())))?,
-            _ => self.shape(e)?,
-        };
-        shape.ty.filter(|_| !shape.int_or_string)
-    }
-
-    /// A variable and the fields that are selected from it.
-    fn part<'e>(&self, e: &'e Expr) -> Option<(&'e str, Vec<&'e str>)> {
-        match &e.kind {
-            ExprKind::Ident(name) => Some((name, vec![])),
-            ExprKind::Select(select) if !select.test => {
-                let (root, mut fields) = self.part(&select.operand)?;
-                fields.push(&select.field);
-                Some((root, fields))
-            }
-            _ => None,
-        }
     }
 
     /// Whether every value that the schema accepts has this field, and everything that leads to it.
     fn is_given(&self, operand: &Expr, field: &str) -> bool {
-        let Some(shape) = self.shape(operand).filter(|_| self.given) else { return false };
+        let Some(shape) = self.types.shape(operand).filter(|_| self.given) else { return false };
         let name = name::unescape(field).unwrap_or_else(|| field.to_string());
         let demanded = shape.required.contains(&name) && shape.property(&name).is_some_and(|child| !child.nullable);
         demanded
@@ -304,65 +200,7 @@ impl<'s> NormalWriter<'s> {
                 _ => true,
             }
     }
-
-    /// The schema of a part of `self`, if there is one.
-    fn shape(&self, e: &Expr) -> Option<&'s Shape> {
-        match &e.kind {
-            ExprKind::Ident(name) => match self.bound.iter().rev().find(|(bound, _)| bound == name) {
-                Some((_, shape)) => *shape,
-                None => self.schema.filter(|_| name == "self"),
-            },
-            ExprKind::Select(select) if !select.test => {
-                let name = name::unescape(&select.field).unwrap_or_else(|| select.field.clone());
-                self.shape(&select.operand)?.property(&name)
-            }
-            _ => None,
-        }
-    }
 }
-
-/// Functions that always return an integer.
-const INTEGERS: [&str; 5] = ["size", "int", "uint", "indexOf", "lastIndexOf"];
-
-/// Functions and operators that always return a string, number or boolean.
-const PLAIN: [&str; 36] = [
-    "_==_",
-    "_!=_",
-    "_<_",
-    "_<=_",
-    "_>_",
-    "_>=_",
-    "_&&_",
-    "_||_",
-    "!_",
-    "@in",
-    "_-_",
-    "_*_",
-    "_/_",
-    "_%_",
-    "-_",
-    "size",
-    "int",
-    "uint",
-    "double",
-    "string",
-    "bool",
-    "matches",
-    "contains",
-    "startsWith",
-    "endsWith",
-    "lowerAscii",
-    "upperAscii",
-    "trim",
-    "replace",
-    "substring",
-    "charAt",
-    "indexOf",
-    "lastIndexOf",
-    "join",
-    "format",
-    "find",
-];
 
 fn is_scalar(e: &Expr) -> bool {
     matches!(&e.kind, ExprKind::Literal(literal) if !matches!(literal, Literal::Bytes(_)))

@@ -280,7 +280,7 @@ fn membership(left: &Expr, list: &Expr, writer: &mut NormalWriter<'_>) -> Option
 }
 
 fn bound(left: &Expr, operator: Operator, than: Bits, writer: &mut NormalWriter<'_>) -> RuleForm {
-    RuleForm::Bound { left: writer.write(left, false), operator, than, ordered: !writer.may_be_nan(left) }
+    RuleForm::Bound { left: writer.write(left, false), operator, than, ordered: !writer.types.may_be_nan(left) }
 }
 
 fn ordering(operator: Operator, a: &Expr, b: &Expr, writer: &mut NormalWriter<'_>) -> Option<RuleForm> {

@@ -57,7 +57,7 @@ fn counted<'e>(operator: Operator, left: &'e Expr, right: &Expr, writer: &Normal
         _ => return None,
     };
     // Of a timestamp, they return a part of the time of day.
-    if !writer.is_duration(duration) || count.abs() > MAX_COUNT {
+    if !writer.types.is_duration(duration) || count.abs() > MAX_COUNT {
         return None;
     }
     // `> n` is the same as `>= n + 1`, and `<= n` is the opposite of `> n`.
