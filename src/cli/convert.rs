@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::cli::arguments;
 use crate::find::conversion::convert_files::{ConversionTarget, ConvertedFile, FileConverter};
-use crate::input::{File, Origin};
+use crate::input::{File, Origin, unified_diff};
 use crate::judge::finding::Spot;
 use crate::model::{Documents, Place};
 use crate::render::{human, plural};
@@ -100,9 +100,7 @@ fn write(
         let changed = outcome.text != *file.text;
         if arguments.check {
             if changed {
-                let difference = similar::TextDiff::from_lines(&*file.text, &outcome.text);
-                let header = (format!("a/{}", file.name), format!("b/{}", file.name));
-                printed.push_str(&difference.unified_diff().context_radius(3).header(&header.0, &header.1).to_string());
+                printed.push_str(&unified_diff(&file.text, &outcome.text, &file.name));
                 exit = exit.or(Exit::Findings);
             }
         } else if let Some(output) = &arguments.output {

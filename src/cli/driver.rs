@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::input::yaml::YamlBudget;
-use crate::input::{File, Input, Limits, Origin, load};
+use crate::input::{File, Input, Limits, Origin, load, unified_diff};
 use crate::judge::policy::{self, Policy};
 use crate::judge::review::{self, Judgement, Side};
 use crate::judge::rule::Book;
@@ -26,9 +26,6 @@ and once for everyone, in .gitattributes:
 
 `git diff` then uses it, and so do `git log -p --ext-diff` and `git show --ext-diff`.
 ";
-
-/// Context lines around a change, if the text itself is shown.
-const CONTEXT: usize = 3;
 
 /// Git passes `path old-file old-hex old-mode new-file new-hex new-mode`, and two more for a renamed file; a path alone is
 /// unmerged.
@@ -93,7 +90,5 @@ fn side(file: &OsString) -> Result<String, String> {
 
 /// The plain diff, for files that aren't CRDs or can't be parsed.
 fn plain(old: &str, new: &str, path: &str) -> String {
-    let difference = similar::TextDiff::from_lines(old, new);
-    let text = difference.unified_diff().context_radius(CONTEXT).header(&format!("a/{path}"), &format!("b/{path}")).to_string();
-    text.lines().map(|line| format!("{}\n", visible(line))).collect()
+    unified_diff(old, new, path).lines().map(|line| format!("{}\n", visible(line))).collect()
 }

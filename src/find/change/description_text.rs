@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use similar::{Algorithm, ChangeTag, capture_diff_slices};
+use similar::{ChangeTag, TextDiff};
 
 use super::value_text::cut;
 
@@ -20,17 +20,16 @@ pub(super) struct TextDifference {
 /// Returns `None` if the texts differ only in line breaks.
 pub(super) fn difference(old: &str, new: &str) -> Option<TextDifference> {
     let (old, new) = (sentences(old), sentences(new));
-    // Compared as `&str` like all other texts, so that the diff algorithms are compiled only once.
+    // All texts are compared by `TextDiff`, so that the diff algorithms are compiled only once.
     let before: Vec<&str> = old.iter().map(String::as_str).collect();
     let after: Vec<&str> = new.iter().map(String::as_str).collect();
     let (mut gone, mut come) = (Vec::new(), Vec::new());
-    for operation in capture_diff_slices(Algorithm::Myers, &before, &after) {
-        for change in operation.iter_changes(&before, &after) {
-            match change.tag() {
-                ChangeTag::Delete => gone.push(change.value()),
-                ChangeTag::Insert => come.push(change.value()),
-                ChangeTag::Equal => {}
-            }
+    let difference = TextDiff::from_slices(&before, &after);
+    for change in difference.iter_all_changes() {
+        match change.tag() {
+            ChangeTag::Delete => gone.push(change.value()),
+            ChangeTag::Insert => come.push(change.value()),
+            ChangeTag::Equal => {}
         }
     }
     if gone.is_empty() && come.is_empty() {

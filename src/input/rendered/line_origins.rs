@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use similar::{Algorithm, DiffTag};
+use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::input::yaml::{self, Node, YamlBudget};
 use crate::input::{File, LineColumn, Lines, Origin, Text};
@@ -181,7 +181,7 @@ fn chunks(text: &str) -> Vec<(usize, Vec<&str>)> {
 /// from 0.
 fn aligned(rendered: &[&str], template: &[&str], first: usize) -> Vec<usize> {
     let mut lines = vec![0; rendered.len()];
-    for operation in similar::capture_diff_slices(Algorithm::Patience, rendered, template) {
+    for operation in TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(rendered, template).ops() {
         let (tag, made, own) = operation.as_tag_tuple();
         for (offset, line) in lines.get_mut(made).into_iter().flatten().enumerate() {
             let within = match tag {

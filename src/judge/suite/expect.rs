@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::input::line_diff;
 use crate::model::kubernetes::Minors;
 use crate::model::schema::is_meta;
 use crate::server::object::{FieldError, FieldErrorKind, Response};
@@ -134,7 +135,7 @@ fn stored(wanted: &Value, actual: &Value) -> Option<CaseFailure> {
     if wanted == actual || before == after {
         return None;
     }
-    let difference = similar::TextDiff::from_lines(&before, &after);
+    let difference = line_diff(&before, &after);
     let line = |change: similar::Change<&str>| {
         let sign = match change.tag() {
             similar::ChangeTag::Delete => '-',

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use serde::Serialize;
-use similar::{Algorithm, ChangeTag, DiffOp, TextDiff, capture_diff_slices};
+use similar::{Algorithm, ChangeTag, DiffOp, TextDiff};
 
 use super::super::escape::visible;
 use super::outline::Outline;
@@ -214,10 +214,10 @@ fn aligned(old: &[Shown<'_>], new: &[Shown<'_>], about: [Option<Range<usize>>; 2
     let whole = |side: &[Shown<'_>], texts: &[String], at: usize, changed: bool| -> Option<Cell> {
         Some(Cell { number: side.get(at)?.0 + 1, parts: vec![LinePart { text: texts.get(at)?.clone(), changed }] })
     };
-    // Everything is compared as `&str`, so that the diff algorithms are compiled only once.
+    // All texts are compared by `TextDiff`, so that the diff algorithms are compiled only once.
     let before: Vec<&str> = left.iter().map(String::as_str).collect();
     let after: Vec<&str> = right.iter().map(String::as_str).collect();
-    for op in capture_diff_slices(Algorithm::Patience, &before, &after) {
+    for &op in TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&before, &after).ops() {
         match op {
             DiffOp::Equal { old_index, new_index, len } => rows.extend((0..len).map(|at| DiffRow {
                 jump: false,
