@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use crate::cli::arguments;
 use crate::cli::config::{self, Config};
-use crate::input::yaml::{Node, YamlBudget};
+use crate::input::yaml::YamlBudget;
 use crate::input::{self, File, Input, InputError, Kustomizations, Limits, Loaded, Loader, Note};
 use crate::judge::baseline;
 use crate::judge::review::{Side, StatedVersion};
@@ -112,8 +112,7 @@ fn csv_version(documents: &Documents) -> Option<StatedVersion> {
     let trees = documents.documents.iter().filter_map(|(_, document)| document.tree.as_ref().ok());
     let mut found = trees.filter_map(|tree| {
         let root = tree.root();
-        let text = |key: &str| root.get(key).and_then(Node::as_str);
-        let is_csv = text("kind") == Some("ClusterServiceVersion") && text("apiVersion")?.starts_with("operators.coreos.com/");
+        let is_csv = root.text("kind") == Some("ClusterServiceVersion") && root.text("apiVersion")?.starts_with("operators.coreos.com/");
         semantic_version::parse(root.get("spec").filter(|_| is_csv)?.get("version")?.as_str()?)
     });
     let version = found.next()?;

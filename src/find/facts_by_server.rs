@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::model::fact::{Aspect, Effect, Fact, Mark, Ratchet, Subject, Word};
 use crate::model::kubernetes::{Minors, Server};
-use crate::model::{Api, Bundle, Crd, Place};
+use crate::model::{Api, Bundle, Crd};
 use crate::server::crd;
 
 /// Calls `then` with a CRD as a server reads it. Nothing is copied if it was read for that server.
@@ -91,8 +91,8 @@ fn of_crd(crd: &Crd<'_>, range: Minors) -> CrdAcceptance {
     let refusals = |server| {
         if crd.api == Api::V1Beta1 {
             let node = crd.node.get("apiVersion").unwrap_or(crd.name_node);
-            let fact = Fact::new(Subject::Crd, Aspect::Api, Effect::Lapsed, crd.name);
-            return vec![fact.after(Place { file: crd.file, span: node.span() }).word(Word::Reason, OUTDATED)];
+            let fact = Fact::about(crd, Subject::Crd, Aspect::Api, Effect::Lapsed);
+            return vec![fact.after(crd.place(node)).word(Word::Reason, OUTDATED)];
         }
         let answer = read_by(crd, server, crd::create);
         answer.facts.into_iter().filter(Fact::is_refusal).collect::<Vec<_>>()
@@ -112,5 +112,5 @@ fn of_crd(crd: &Crd<'_>, range: Minors) -> CrdAcceptance {
             refused.push((everywhere(fact), fact.clone()));
         }
     }
-    CrdAcceptance { crd: crd.name.to_owned(), channel: crd.channel().map(|channel| channel.value.to_owned()), accepted, refused }
+    CrdAcceptance { crd: crd.name.to_owned(), channel: crd.channel().map(str::to_owned), accepted, refused }
 }

@@ -156,7 +156,7 @@ impl<'r> Stability<'r> {
             return None;
         }
         let before = self.old?.find(&fact.crd, fact.channel.as_deref())?;
-        let was = before.channel().map(|channel| channel.value);
+        let was = before.channel();
         (was != fact.channel.as_deref()).then(|| was.unwrap_or_default().to_owned())
     }
 }

@@ -191,7 +191,7 @@ pub(super) fn references(text: &Text) -> Vec<String> {
     let mut found = Vec::new();
     for document in yaml::parse(text, &YamlBudget::default()) {
         let Ok(tree) = document.tree else { continue };
-        let items = |key: &str| tree.root().get(key).into_iter().flat_map(Node::items);
+        let items = |key: &str| tree.root().items_of(key);
         let lists = ["resources", "bases", "components", "crds", "configurations", "generators", "transformers", "validators"];
         // A patch or transformer can be written inline instead of a file name.
         let named = lists.into_iter().chain(["patchesStrategicMerge"]).flat_map(items).filter_map(Node::as_str);
@@ -213,14 +213,13 @@ fn listed(text: &Text, directory: &Spot) -> Vec<Listed> {
     let file = |written: &str| directory.join(written);
     for document in yaml::parse(text, &YamlBudget::default()) {
         let Ok(tree) = document.tree else { continue };
-        let items = |key: &str| tree.root().get(key).into_iter().flat_map(Node::items);
+        let items = |key: &str| tree.root().items_of(key);
         for entry in items("patches").chain(items("patchesJson6902")) {
-            let text = |key: &str| entry.get(key).and_then(Node::as_str);
             list.push(Listed {
-                file: text("path").and_then(file),
-                inline: text("patch").map(Text::from),
+                file: entry.text("path").and_then(file),
+                inline: entry.text("patch").map(Text::from),
                 target: entry.get("target").map(|target| {
-                    let part = |key: &str| target.get(key).and_then(Node::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
+                    let part = |key: &str| target.text(key).filter(|text| !text.is_empty()).map(str::to_owned);
                     Target { kind: part("kind"), name: part("name") }
                 }),
             });
@@ -253,7 +252,7 @@ fn apply(text: &Text, target: Option<&Target>, conversions: &mut Vec<ConversionP
             // A target without a kind may match anything.
             is_about_crds |= target.is_some_and(|target| target.kind.is_some());
             conversions.extend(root.items().filter_map(|operation| Some(ConversionPatch { crd: crd.clone(), strategy: set(operation)? })));
-        } else if root.get("kind").and_then(Node::as_str) == Some(CRD) {
+        } else if root.text("kind") == Some(CRD) {
             is_about_crds = true;
             let own = || root.get("metadata")?.get("name")?.as_str();
             let strategy = patched_strategy(root).map(str::to_owned);
@@ -274,12 +273,11 @@ pub fn patched_strategy(crd: Node<'_>) -> Option<&str> {
 
 /// The conversion strategy that a JSON patch operation sets.
 fn set(operation: Node<'_>) -> Option<String> {
-    let text = |key: &str| operation.get(key).and_then(Node::as_str);
-    if !matches!(text("op"), Some("add" | "replace")) {
+    if !matches!(operation.text("op"), Some("add" | "replace")) {
         return None;
     }
     let value = operation.get("value")?;
-    let strategy = match text("path")? {
+    let strategy = match operation.text("path")? {
         "/spec/conversion" => value.get("strategy")?,
         "/spec/conversion/strategy" => value,
         "/spec" => value.get("conversion")?.get("strategy")?,

@@ -93,7 +93,7 @@ impl Baseline {
             return Err(fault);
         }
         let entry = |node: Node<'_>| {
-            let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();
+            let text = |key: &str| node.text(key).unwrap_or_default().to_owned();
             BaselineEntry {
                 crd: text("crd"),
                 version: text("version"),

@@ -124,12 +124,12 @@ impl Policy {
     /// Returns everything wrong with a page, given the rules of a book; empty if it can be used.
     pub fn faults(text: &str, book: &Book) -> Vec<Fault> {
         let further = |root: Node<'_>| {
-            let cells = root.get("kinds").into_iter().flat_map(Node::entries).flat_map(|kind| match kind.value.is_seq() {
+            let cells = root.entries_of("kinds").flat_map(|kind| match kind.value.is_seq() {
                 true => kind.value.items().collect(),
                 false => vec![kind.value],
             });
             let conditions = cells.filter_map(|cell| cell.get("when")).flat_map(|when| WhenCondition::faults("when", when));
-            let unknown = root.get("rules").into_iter().flat_map(Node::entries).filter(|rule| book.get(rule.name()).is_none());
+            let unknown = root.entries_of("rules").filter(|rule| book.get(rule.name()).is_none());
             let fault =
                 |rule: Entry<'_>| Fault::at(rule.key, format!("unknown rule `{}`{}", rule.name(), nearest(rule.name(), book.ids())));
             conditions.chain(unknown.map(fault)).collect()

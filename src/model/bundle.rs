@@ -237,7 +237,7 @@ impl<'t> Bundle<'t> {
     /// The CRD with a name in a channel, or the first of that name if the channel has none.
     pub fn find(&self, name: &str, channel: Option<&str>) -> Option<&Crd<'t>> {
         let named = self.named(name);
-        named.iter().find(|crd| crd.channel().map(|own| own.value) == channel).or(named.first())
+        named.iter().find(|crd| crd.channel() == channel).or(named.first())
     }
 
     pub fn versions(&self) -> usize {

@@ -4,7 +4,7 @@ use crate::input::yaml::Node;
 use crate::model::kubernetes::{Feature, Server};
 use crate::model::schema::Schema;
 
-use super::FileId;
+use super::{FileId, Place};
 
 /// A string and its node; `None` if missing in the document.
 #[derive(Debug, Clone, Copy)]
@@ -354,7 +354,16 @@ impl<'t> Crd<'t> {
     }
 
     /// `standard` or `experimental`, if the bundle is published in channels.
-    pub fn channel(&self) -> Option<StringNode<'t>> {
+    pub fn channel(&self) -> Option<&'t str> {
+        self.channel_node().map(|channel| channel.value)
+    }
+
+    pub fn channel_node(&self) -> Option<StringNode<'t>> {
         self.marks.channel
+    }
+
+    /// The place of one of its nodes.
+    pub fn place(&self, node: Node<'_>) -> Place {
+        Place { file: self.file, span: node.span() }
     }
 }

@@ -2,17 +2,16 @@
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
-use crate::model::{Crd, Place, Repeat};
+use crate::model::{Crd, Repeat};
 
 pub struct FactCollector<'t> {
     pub crd: Crd<'t>,
-    channel: Option<String>,
     facts: Vec<Fact>,
 }
 
 impl<'t> FactCollector<'t> {
     pub fn new(crd: &Crd<'t>) -> Self {
-        FactCollector { crd: crd.clone(), channel: crd.channel().map(|channel| channel.value.to_owned()), facts: Vec::new() }
+        FactCollector { crd: crd.clone(), facts: Vec::new() }
     }
 
     /// Adds a refusal by the server: `field` is the path that the server reports, `reason` its message.
@@ -32,8 +31,7 @@ impl<'t> FactCollector<'t> {
 
     /// Adds a fact about something that the server accepts.
     pub fn note(&mut self, (subject, aspect, effect): (Subject, Aspect, Effect), node: Node<'t>) -> &mut Fact {
-        let mut fact = Fact::new(subject, aspect, effect, self.crd.name).after(Place { file: self.crd.file, span: node.span() });
-        fact.channel.clone_from(&self.channel);
+        let mut fact = Fact::about(&self.crd, subject, aspect, effect).after(self.crd.place(node));
         fact.variant = self.crd.variant().map(str::to_owned);
         self.facts.push(fact);
         let last = self.facts.len() - 1;

@@ -80,7 +80,7 @@ impl<'t> BundleReader<'t> {
             None => match items_of(node) {
                 Some(items) => items.items().for_each(|item| self.node(file, item)),
                 None => {
-                    let kind = node.get("kind").and_then(Node::as_str);
+                    let kind = node.text("kind");
                     self.count(&kind.map_or("a document without kind".to_owned(), |kind| format!("kind {kind}")), "not a CRD");
                 }
             },
@@ -140,8 +140,8 @@ impl<'t> BundleReader<'t> {
                     .push(Skipped { what: format!("{} in {}", crd.name, crd.path), why: format!("a copy of that in {}", first.path) });
             } else if let Some(first) = kept.iter().find(|first| first.path == crd.path) {
                 self.bundle.problems.push(BundleProblem {
-                    place: Place { file: crd.file, span: crd.name_node.span() },
-                    related: Some(Place { file: first.file, span: first.name_node.span() }),
+                    place: crd.place(crd.name_node),
+                    related: Some(first.place(first.name_node)),
                     kind: ProblemKind::TwiceInBundle(crd.name.to_owned()),
                 });
             } else {
@@ -221,7 +221,7 @@ fn is_of_helm(key: &str, value: Node<'_>) -> bool {
 
 /// The items of a `List`.
 fn items_of(node: Node<'_>) -> Option<Node<'_>> {
-    let is_list = node.get("kind").and_then(Node::as_str).is_some_and(|kind| kind.ends_with("List"));
+    let is_list = node.text("kind").is_some_and(|kind| kind.ends_with("List"));
     node.get("items").filter(|items| is_list && items.is_seq())
 }
 

@@ -21,7 +21,7 @@ pub(super) fn api_of(node: Node<'_>) -> Option<Result<Api, &str>> {
     if node.get("kind")?.as_str()? != "CustomResourceDefinition" {
         return None;
     }
-    match node.get("apiVersion").and_then(Node::as_str) {
+    match node.text("apiVersion") {
         Some("apiextensions.k8s.io/v1") => Some(Ok(Api::V1)),
         Some("apiextensions.k8s.io/v1beta1") => Some(Ok(Api::V1Beta1)),
         Some(other) => Some(Err(other)),
@@ -114,7 +114,7 @@ pub(super) fn crd<'t>(file: FileId, api: Api, node: Node<'t>, keys: &Keys) -> Cr
 }
 
 fn versions<'t>(api: Api, spec: Node<'t>) -> Vec<Version<'t>> {
-    let listed = spec.get("versions").into_iter().flat_map(Node::items).enumerate();
+    let listed = spec.items_of("versions").enumerate();
     let mut versions: Vec<_> = listed.filter_map(|(index, node)| version(api, spec, index, node)).collect();
     if versions.is_empty()
         && api == Api::V1Beta1

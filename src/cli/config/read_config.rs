@@ -47,9 +47,9 @@ const MAX_WILDCARDS: usize = 16;
 impl Words<'_> {
     fn check(&self, root: Node<'_>) -> Vec<Fault> {
         let mut faults = Vec::new();
-        let profiles = root.get("profiles").into_iter().flat_map(Node::entries).map(|entry| entry.value);
+        let profiles = root.entries_of("profiles").map(|entry| entry.value);
         for settings in [root].into_iter().chain(profiles) {
-            let rules = settings.get("rules").into_iter().flat_map(Node::entries).filter(|entry| entry.name() != FROM);
+            let rules = settings.entries_of("rules").filter(|entry| entry.name() != FROM);
             faults.extend(rules.filter_map(|entry| self.level(entry.name(), entry.key, entry.value)));
             faults.extend(settings.get("policy").and_then(|policy| self.policy(policy)));
         }
@@ -60,7 +60,7 @@ impl Words<'_> {
             let words = format!("more than {MAX_WAIVERS} waivers; accept so many findings by `crdwise baseline write`");
             faults.push(Fault::new(words, waiver.span()));
         }
-        for waiver in root.get("waivers").into_iter().flat_map(Node::items).take(MAX_WAIVERS) {
+        for waiver in root.items_of("waivers").take(MAX_WAIVERS) {
             if let Some(rule) = waiver.get("rule") {
                 faults.extend(self.pattern(rule));
             }
@@ -154,7 +154,7 @@ fn kubernetes(root: Node<'_>) -> Option<Result<Minors, RangeError>> {
 
 fn judging(node: Node<'_>, book: &Book) -> JudgingSettings {
     let fail_on = placed(node, "fail-on").map(|placed| Spanned { value: Severity::parse(placed.value), span: placed.span });
-    let levels = node.get("rules").into_iter().flat_map(Node::entries).filter(|entry| entry.name() != FROM).filter_map(|entry| {
+    let levels = node.entries_of("rules").filter(|entry| entry.name() != FROM).filter_map(|entry| {
         Some(RuleSeverity {
             rule: book.current_id(entry.name()).to_owned(),
             severity: level(entry.value)?,
@@ -210,14 +210,13 @@ fn names(node: Option<Node<'_>>) -> Vec<String> {
 }
 
 fn assigned(node: Node<'_>) -> Option<AssignedMaturity> {
-    let text = |key: &str| node.get(key).and_then(Node::as_str);
-    let maturity = match text("is")? {
+    let maturity = match node.text("is")? {
         "alpha" => Maturity::Alpha,
         "beta" => Maturity::Beta,
         _ => Maturity::Stable,
     };
-    let name = |key: &str| Glob::name(text(key).unwrap_or("*"));
-    Some(AssignedMaturity { crd: name("crd"), version: name("version"), path: Glob::path(text("path")?), maturity })
+    let name = |key: &str| Glob::name(node.text(key).unwrap_or("*"));
+    Some(AssignedMaturity { crd: name("crd"), version: name("version"), path: Glob::path(node.text("path")?), maturity })
 }
 
 /// Whether a reason is the placeholder that `crdwise` suggests.
@@ -227,17 +226,16 @@ fn is_placeholder(reason: &str) -> bool {
 }
 
 fn waiver(node: Node<'_>, book: &Book) -> Option<Waiver> {
-    let text = |key: &str| node.get(key).and_then(Node::as_str);
     let named = node.entry("rule").or_else(|| node.entry("fingerprint"))?;
     Some(Waiver {
-        fingerprint: text("fingerprint").map(str::to_owned),
-        rule: text("rule").map(|rule| Glob::name(book.current_id(rule))),
-        crd: text("crd").map(Glob::name),
-        version: text("version").map(Glob::name),
-        path: text("path").map(Glob::path),
-        reason: text("reason")?.to_owned(),
-        link: text("link").map(str::to_owned),
-        until: text("until").and_then(Date::parse),
+        fingerprint: node.text("fingerprint").map(str::to_owned),
+        rule: node.text("rule").map(|rule| Glob::name(book.current_id(rule))),
+        crd: node.text("crd").map(Glob::name),
+        version: node.text("version").map(Glob::name),
+        path: node.text("path").map(Glob::path),
+        reason: node.text("reason")?.to_owned(),
+        link: node.text("link").map(str::to_owned),
+        until: node.text("until").and_then(Date::parse),
         span: Span { end: named.value.span().end, ..named.key.span() },
     })
 }

@@ -15,7 +15,7 @@ fn named<'t>(list: Option<Node<'t>>, member: &str) -> BTreeMap<(&'t str, usize),
     let mut found = BTreeMap::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for item in list.into_iter().flat_map(Node::items) {
-        let name = item.get(member).and_then(Node::as_str).unwrap_or_default();
+        let name = item.text(member).unwrap_or_default();
         let count = counts.entry(name).or_default();
         found.insert((name, *count), item);
         *count += 1;
@@ -50,7 +50,7 @@ impl<'t> CrdComparison<'_, 't> {
             }
         }
         let order = |list: Option<Node<'t>>, other: &BTreeMap<(&str, usize), Node<'t>>| -> Vec<&'t str> {
-            let names = list.into_iter().flat_map(Node::items).filter_map(|item| item.get("name").and_then(Node::as_str));
+            let names = list.into_iter().flat_map(Node::items).filter_map(|item| item.text("name"));
             names.filter(|name| other.contains_key(&(*name, 0))).collect()
         };
         let (before, after) = (order(both.0.columns, &new), order(both.1.columns, &old));

@@ -42,29 +42,21 @@ pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &ChangeOptions<'_>,
 }
 
 pub(super) fn removed(crd: &Crd<'_>) -> Fact {
-    alone(crd, Effect::Removed).before(Place { file: crd.file, span: crd.name_node.span() }).affects(&[
-        Affected::Writers,
-        Affected::Readers,
-        Affected::Data,
-    ])
+    alone(crd, Effect::Removed).before(crd.place(crd.name_node)).affects(&[Affected::Writers, Affected::Readers, Affected::Data])
 }
 
 pub(super) fn added(crd: &Crd<'_>) -> Fact {
-    alone(crd, Effect::Added).after(Place { file: crd.file, span: crd.name_node.span() })
+    alone(crd, Effect::Added).after(crd.place(crd.name_node))
 }
 
 fn alone(crd: &Crd<'_>, effect: Effect) -> Fact {
-    let mut fact = Fact::new(Subject::Crd, Aspect::Presence, effect, crd.name).word(Word::Kind, crd.kind()).word(Word::Group, crd.group());
-    fact.channel = crd.channel().map(|channel| channel.value.to_owned());
-    fact
+    Fact::about(crd, Subject::Crd, Aspect::Presence, effect).word(Word::Kind, crd.kind()).word(Word::Group, crd.group())
 }
 
 impl<'t> CrdComparison<'_, 't> {
     pub(super) fn fact(&self, subject: Subject, aspect: Aspect, effect: Effect) -> Fact {
-        let mut fact = Fact::new(subject, aspect, effect, self.new.name);
         let channel = self.new.channel().or(self.old.channel());
-        fact.channel = channel.map(|channel| channel.value.to_owned());
-        fact
+        Fact { channel: channel.map(str::to_owned), ..Fact::new(subject, aspect, effect, self.new.name) }
     }
 
     /// A fact about an attribute of the CRD, at its node on both sides, or at the CRD's name if it is missing.
@@ -75,11 +67,11 @@ impl<'t> CrdComparison<'_, 't> {
     }
 
     pub(super) fn old_place(&self, node: Node<'_>) -> Place {
-        Place { file: self.old.file, span: node.span() }
+        self.old.place(node)
     }
 
     pub(super) fn new_place(&self, node: Node<'_>) -> Place {
-        Place { file: self.new.file, span: node.span() }
+        self.new.place(node)
     }
 
     fn api(&mut self) {

@@ -229,8 +229,7 @@ impl UpgradeWalk<'_, '_> {
 
     fn fact(&self, aspect: Aspect, effect: Effect, path: &FieldPath, span: crate::input::yaml::Span) -> Fact {
         let place = Place { file: self.crd.file, span };
-        let fact = Fact::new(Subject::Field, aspect, effect, self.crd.name).version(self.version).path(path).before(place).after(place);
-        let fact = Fact { channel: self.crd.channel().map(|channel| channel.value.to_owned()), ..fact };
+        let fact = Fact::about(self.crd, Subject::Field, aspect, effect).version(self.version).path(path).before(place).after(place);
         match (effect, self.to.has(Feature::Ratcheting)) {
             (Effect::Widened, _) => fact.affects(&[Affected::Readers]),
             (_, true) => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Field),

@@ -132,7 +132,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
     ) -> FactScope<'s> {
         FactScope {
             crd: self.new.name,
-            channel: self.new.channel().or(self.old.channel()).map(|channel| channel.value),
+            channel: self.new.channel().or(self.old.channel()),
             version: version.name,
             old_file: self.old.file,
             new_file: self.new.file,

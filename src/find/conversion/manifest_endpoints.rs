@@ -26,7 +26,7 @@ fn is_kind(manifest: &Manifest, crd: &Crd<'_>) -> bool {
 
 /// Whether an endpoint can mean this CRD: where both state a property, they agree.
 pub(crate) fn fits(end: &ManifestEndpoint, crd: &Crd<'_>) -> bool {
-    let channel = crd.channel().map(|channel| channel.value);
+    let channel = crd.channel();
     let bundle = crd.bundle_version().and_then(|bundle| BundleVersion::parse(bundle.value));
     // The next release has no version yet, so the CRDs may still declare the last one.
     let open = end.bundle == Some(BundleVersion::Next);
@@ -64,8 +64,7 @@ impl<'m, 'b, 't> ManifestEndpoints<'m, 'b, 't> {
 
     /// `within` or `across` channels.
     pub fn channels(&self) -> &'static str {
-        let channel =
-            |end: &ManifestEndpoint, crd: &Crd<'t>| end.channel.clone().or_else(|| crd.channel().map(|channel| channel.value.to_owned()));
+        let channel = |end: &ManifestEndpoint, crd: &Crd<'t>| end.channel.clone().or_else(|| crd.channel().map(str::to_owned));
         let (from, to) = (channel(&self.manifest.from, self.old_crd), channel(&self.manifest.to, self.new_crd));
         if from == to { "within" } else { "across" }
     }

@@ -25,8 +25,7 @@ static FILE_SCHEMA: LazyLock<FileSchema> = LazyLock::new(|| FileSchema::new(SCHE
 
 /// Whether a document declares itself a manifest.
 pub fn is_manifest(node: Node<'_>) -> bool {
-    let text = |key: &str| node.get(key).and_then(Node::as_str);
-    text("kind") == Some(KIND) && text("apiVersion").is_some_and(|api| api.starts_with("crdwise.dev/"))
+    node.text("kind") == Some(KIND) && node.text("apiVersion").is_some_and(|api| api.starts_with("crdwise.dev/"))
 }
 
 pub fn read(file: FileId, file_name: &str, root: Node<'_>) -> Result<Manifest, Vec<Fault>> {
@@ -64,7 +63,7 @@ impl Reader {
 
     fn manifest(&mut self, file: FileId, file_name: &str, root: Node<'_>) -> Manifest {
         let resource = root.get("resource").unwrap_or(root);
-        let word = |node: Node<'_>, key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();
+        let word = |node: Node<'_>, key: &str| node.text(key).unwrap_or_default().to_owned();
         let named = root.get("metadata").and_then(|metadata| metadata.get("name"));
         let name = named.and_then(Node::as_str).map_or_else(|| stem(file_name), str::to_owned);
         let mut steps = Vec::new();
@@ -110,7 +109,7 @@ impl Reader {
             webhook: root.get("webhook").and_then(Node::as_bool).unwrap_or(false),
             directed_steps: Default::default(),
         };
-        let examples = || root.get("examples").into_iter().flat_map(Node::items);
+        let examples = || root.items_of("examples");
         if let Some(node) = examples().nth(MAX_EXAMPLES) {
             self.wrong(node, format!("more than {MAX_EXAMPLES} examples; each runs all steps"));
         }
@@ -123,7 +122,7 @@ impl Reader {
 
     fn endpoint(&mut self, root: Node<'_>, key: &str) -> ManifestEndpoint {
         let Some(node) = root.get(key) else { return ManifestEndpoint::default() };
-        let text = |key: &str| node.get(key).and_then(Node::as_str).map(str::to_owned);
+        let text = |key: &str| node.text(key).map(str::to_owned);
         let bundle = node.get("bundle").and_then(|given| {
             let version = given.as_str().and_then(BundleVersion::parse);
             match given.as_str() {
@@ -138,7 +137,7 @@ impl Reader {
 
     fn reverse(&mut self, node: Option<Node<'_>>) -> Reverse {
         let Some(node) = node else { return Reverse::Auto };
-        if let Some(reason) = node.get("none").and_then(Node::as_str) {
+        if let Some(reason) = node.text("none") {
             return Reverse::None(reason.to_owned());
         }
         match node.get("steps") {
@@ -166,7 +165,7 @@ impl Reader {
     fn field_notes(&mut self, node: Option<Node<'_>>) -> Vec<FieldNote> {
         let field_note = |item: Node<'_>| {
             let at = item.get("path")?;
-            let note = item.get("note").and_then(Node::as_str).unwrap_or_default().to_owned();
+            let note = item.text("note").unwrap_or_default().to_owned();
             Some(FieldNote { path: read_path(at, PathRole::Value, &mut self.errors)?, note, span: at.span() })
         };
         node.into_iter().flat_map(Node::items).filter_map(field_note).collect()
@@ -198,7 +197,7 @@ impl Reader {
                 self.wrong(entry.value, "`[]` and `{}` may only be in the part that all paths of the step share");
                 continue;
             };
-            let conflict = match node.get("conflict").and_then(Node::as_str) {
+            let conflict = match node.text("conflict") {
                 Some("prefer-new") => Conflict::PreferNew,
                 Some("prefer-old") => Conflict::PreferOld,
                 _ => Conflict::Error,

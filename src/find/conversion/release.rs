@@ -37,7 +37,7 @@ fn edit(text: &str, root: Node<'_>, version: &Version) -> Option<(std::ops::Rang
         return (bundle.as_str() == Some(BundleVersion::NEXT)).then(|| (bundle.span().range(), version.to_string()));
     }
     // If source and target have the same API version, a target without a release means the next release.
-    let same = |key: &str| from.get(key).and_then(Node::as_str) == to.get(key).and_then(Node::as_str);
+    let same = |key: &str| from.text(key) == to.text(key);
     if from.get("bundle").is_none() || !same("version") || !same("channel") {
         return None;
     }

@@ -46,7 +46,7 @@ fn scale<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>, sche
 
 fn columns<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>, schema: &Schema<'t>) {
     for column in version.columns.into_iter().flat_map(Node::items) {
-        let text = |key: &str| column.get(key).and_then(Node::as_str).unwrap_or_default();
+        let text = |key: &str| column.text(key).unwrap_or_default();
         let Some(node) = column.get("jsonPath") else { continue };
         let path = text("jsonPath");
         let mut say = |effect, node, reason: String| {

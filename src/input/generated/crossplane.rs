@@ -48,7 +48,7 @@ pub(super) fn crds(node: Node<'_>, api: &str) -> Generated {
         if scope != Scope::Legacy {
             return Err(Refusal::at(claim, "only composite resources of scope LegacyCluster can have claims"));
         }
-        let same = |key: &str| claim.get(key).and_then(Node::as_str).filter(|name| names(spec, key) == Some(name));
+        let same = |key: &str| claim.text(key).filter(|name| names(spec, key) == Some(name));
         if let Some(name) = ["kind", "plural", "singular", "listKind"].into_iter().find_map(same) {
             return Err(Refusal::at(claim, format!("the claim has the name `{name}` of the composite resource")));
         }
@@ -70,7 +70,7 @@ fn generated(node: Node<'_>, spec: Node<'_>, made: GeneratedKind) -> Result<Tree
         let own = spec.entry(key).ok_or_else(|| Refusal::at(spec, format!("spec.{key} is missing")))?;
         let mut names = Mapping::new(own.value.span());
         names.all(Some(own.value));
-        let mut categories: Vec<NodeId> = own.value.get("categories").into_iter().flat_map(Node::items).map(Node::id).collect();
+        let mut categories: Vec<NodeId> = own.value.items_of("categories").map(Node::id).collect();
         categories.push(graft.text(category, own.key.span()));
         let categories = graft.list(&categories, own.value.span());
         names.node(graft, "categories", categories);
@@ -99,7 +99,7 @@ fn metadata(graft: &mut Graft, node: Node<'_>, spec: Node<'_>, made: GeneratedKi
     if made == GeneratedKind::Claim {
         let plural = spec.get("claimNames").and_then(|names| names.get("plural"));
         let plural = plural.ok_or_else(|| Refusal::at(spec, "spec.claimNames.plural is missing"))?;
-        let group = spec.get("group").and_then(Node::as_str).unwrap_or_default();
+        let group = spec.text("group").unwrap_or_default();
         let name = graft.text(&format!("{}.{group}", plural.as_str().unwrap_or_default()), plural.span());
         metadata.node(graft, "name", name);
     } else {
@@ -125,7 +125,7 @@ fn version(graft: &mut Graft, node: Node<'_>, spec: Node<'_>, made: GeneratedKin
     if let Some(referenceable) = node.entry("referenceable") {
         version.set("storage", graft.text("storage", referenceable.key.span()), referenceable.value.id());
     }
-    let mut columns: Vec<NodeId> = node.get("additionalPrinterColumns").into_iter().flat_map(Node::items).map(Node::id).collect();
+    let mut columns: Vec<NodeId> = node.items_of("additionalPrinterColumns").map(Node::id).collect();
     for column in printer_columns(made) {
         columns.push(graft.value(&column, at));
     }
@@ -211,7 +211,6 @@ fn spec_fields(spec: Node<'_>, made: GeneratedKind) -> Value {
         }
         policy
     };
-    let default = |key: &str| spec.get(key).and_then(Node::as_str);
     let mut fields = json!({
         "compositionRef": reference(&["name"], &["name"]),
         "compositionSelector": selector,
@@ -222,12 +221,12 @@ fn spec_fields(spec: Node<'_>, made: GeneratedKind) -> Value {
     let mut add = |name: &str, value: Value| drop(map.insert(name.to_owned(), value));
     let GeneratedKind::Composite(scope) = made else {
         add("compositionUpdatePolicy", policy(["Automatic", "Manual"], None));
-        add("compositeDeletePolicy", policy(["Background", "Foreground"], default("defaultCompositeDeletePolicy")));
+        add("compositeDeletePolicy", policy(["Background", "Foreground"], spec.text("defaultCompositeDeletePolicy")));
         add("resourceRef", reference(&["apiVersion", "kind", "name"], &["apiVersion", "kind", "name"]));
         add("writeConnectionSecretToRef", reference(&["name"], &["name"]));
         return fields;
     };
-    add("compositionUpdatePolicy", policy(["Automatic", "Manual"], default("defaultCompositionUpdatePolicy")));
+    add("compositionUpdatePolicy", policy(["Automatic", "Manual"], spec.text("defaultCompositionUpdatePolicy")));
     let composed: &[&str] = match scope {
         // A namespaced composite resource can't compose anything outside its namespace.
         Scope::Namespaced => &["apiVersion", "name", "kind"],

@@ -16,10 +16,9 @@ const GROUP: &str = "kro.run";
 pub(super) fn crds(node: Node<'_>) -> Generated {
     let schema = node.get("spec").and_then(|spec| spec.get("schema"));
     let schema = schema.ok_or_else(|| Refusal::at(node, "a ResourceGraphDefinition needs spec.schema"))?;
-    let word = |key: &str| schema.get(key).and_then(Node::as_str);
-    let kind = word("kind").ok_or_else(|| Refusal::at(schema, "spec.schema.kind is missing"))?;
-    let version = word("apiVersion").ok_or_else(|| Refusal::at(schema, "spec.schema.apiVersion is missing"))?;
-    let group = word("group").unwrap_or(GROUP);
+    let kind = schema.text("kind").ok_or_else(|| Refusal::at(schema, "spec.schema.kind is missing"))?;
+    let version = schema.text("apiVersion").ok_or_else(|| Refusal::at(schema, "spec.schema.apiVersion is missing"))?;
+    let group = schema.text("group").unwrap_or(GROUP);
     let lower = kind.to_lowercase();
     let plural = plural(&lower);
     let written = schema.entry("scope");

@@ -38,7 +38,7 @@ pub fn expand(document: Document) -> Vec<Document> {
         return documents(generated, document.span);
     }
     // `kubectl get xrd -o yaml` writes a list.
-    let is_list = root.get("kind").and_then(Node::as_str).is_some_and(|kind| kind.ends_with("List"));
+    let is_list = root.text("kind").is_some_and(|kind| kind.ends_with("List"));
     let items = root.get("items").filter(|_| is_list).into_iter().flat_map(Node::items);
     let more: Vec<Document> = items.filter_map(generate).flat_map(|generated| documents(generated, document.span)).collect();
     std::iter::once(document).chain(more).collect()
@@ -55,9 +55,8 @@ fn documents(generated: Generated, span: Span) -> Vec<Document> {
 
 /// Returns `None` for other documents.
 fn generate(node: Node<'_>) -> Option<Generated> {
-    let text = |key: &str| node.get(key).and_then(Node::as_str);
-    let (group, version) = text("apiVersion")?.split_once('/')?;
-    match (group, text("kind")?) {
+    let (group, version) = node.text("apiVersion")?.split_once('/')?;
+    match (group, node.text("kind")?) {
         ("apiextensions.crossplane.io", "CompositeResourceDefinition") => Some(crossplane::crds(node, version)),
         ("apis.kcp.io", "APIResourceSchema") => Some(kcp::crds(node)),
         ("kro.run", "ResourceGraphDefinition") => Some(kro::crds(node)),

@@ -122,7 +122,7 @@ impl FieldMatcher<'_> {
         if !made.is_seq() {
             return self.scalar(made, source);
         }
-        let name = |node: Node<'_>| node.get("name").and_then(Node::as_str).map(str::to_owned);
+        let name = |node: Node<'_>| node.text("name").map(str::to_owned);
         for (index, item) in made.items().enumerate() {
             let same = |other: &Node<'_>| name(item).is_some() && name(*other) == name(item);
             let Some(own) = source.items().find(same).or_else(|| source.item_at(index).filter(|own| name(*own) == name(item))) else {
@@ -161,7 +161,7 @@ impl FieldMatcher<'_> {
 }
 
 fn identity(root: Node<'_>) -> Option<(String, String)> {
-    let kind = root.get("kind").and_then(Node::as_str)?;
+    let kind = root.text("kind")?;
     Some((kind.to_owned(), root.get("metadata")?.get("name")?.as_str()?.to_owned()))
 }
 

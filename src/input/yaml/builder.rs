@@ -333,7 +333,7 @@ fn line_number(before: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::input::yaml::{Node, YamlBudget, parse};
+    use crate::input::yaml::{YamlBudget, parse};
 
     #[test]
     fn equal_decoded_texts_are_kept_once() {
@@ -341,7 +341,7 @@ mod tests {
         let text = [block("a", "The first description"), block("b", "Another description"), block("c", "The first description")].concat();
         let documents = parse(&text.into(), &YamlBudget::default());
         let tree = documents[0].tree.as_ref().unwrap();
-        let value = |key: &str| tree.root().get(key).and_then(Node::as_str).unwrap();
+        let value = |key: &str| tree.root().text(key).unwrap();
         assert_eq!(value("a"), "The first description\nof two lines\n");
         assert_eq!(value("b"), "Another description\nof two lines\n");
         assert!(std::ptr::eq(value("a"), value("c")));

@@ -268,6 +268,21 @@ impl<'t> Node<'t> {
         self.entry(name).map(|entry| entry.value).filter(|value| !value.is_null())
     }
 
+    /// The string under a key.
+    pub fn text(self, name: &str) -> Option<&'t str> {
+        self.get(name).and_then(Node::as_str)
+    }
+
+    /// The items of the list under a key.
+    pub fn items_of(self, name: &str) -> impl Iterator<Item = Node<'t>> + use<'t> {
+        self.get(name).into_iter().flat_map(Node::items)
+    }
+
+    /// The entries of the mapping under a key.
+    pub fn entries_of(self, name: &str) -> impl Iterator<Item = Entry<'t>> + use<'t> {
+        self.get(name).into_iter().flat_map(Node::entries)
+    }
+
     /// A key as JSON spells it: `1:` is "1", `on:` is "true".
     #[inline]
     pub fn key_text(self) -> &'t str {

@@ -13,7 +13,6 @@ use crate::find::conversion::scaffold::{Draft, ReleasedBundle, RemovedVersion, s
 use crate::input::list_some;
 use crate::judge::bump::Recommendation;
 use crate::judge::rule::Book;
-use crate::model::Place;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 
 use super::ruling::{Ruling, needs_conversion, verdict};
@@ -105,7 +104,7 @@ pub(super) fn meanings(manifests: &Manifests<'_>, old: &Side<'_>, new: &Side<'_>
             return Vec::new();
         };
         let fact = |field_note: &crate::find::conversion::manifest::FieldNote| {
-            let mut fact = Fact::new(Subject::Field, Aspect::Meaning, Effect::Changed, ends.new_crd.name)
+            let mut fact = Fact::about(ends.new_crd, Subject::Field, Aspect::Meaning, Effect::Changed)
                 .version(ends.to.name)
                 .path(&field_note.path)
                 .after(manifest.place(field_note.span))
@@ -113,7 +112,6 @@ pub(super) fn meanings(manifests: &Manifests<'_>, old: &Side<'_>, new: &Side<'_>
                 .mark(Mark::Declared)
                 .word(Word::Note, field_note.note.clone())
                 .word(Word::Name, manifest.name.clone());
-            fact.channel = ends.new_crd.channel().map(|channel| channel.value.to_owned());
             if ends.from.name != ends.to.name {
                 fact = fact.against(ends.from.name);
             }
@@ -207,7 +205,7 @@ fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draf
         .word(Word::List, list_some(names, NAMED))
         .word(Word::File, file);
     fact.suggestion = Some(draft).filter(|draft| !draft.is_empty());
-    let here = |side: &Side<'_>| side.bundle.find(name, channel).map(|crd| Place { file: crd.file, span: crd.name_node.span() });
+    let here = |side: &Side<'_>| side.bundle.find(name, channel).map(|crd| crd.place(crd.name_node));
     fact.before = here(old).filter(|_| here(new).is_none());
     fact.after = here(new);
     fact.channel = channel.map(str::to_owned);

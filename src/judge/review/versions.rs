@@ -28,8 +28,7 @@ pub(super) fn version_facts(bump: &Recommendation, rulings: &[Ruling<'_>], old: 
     }
     // Prefer the CRD whose change requires the version.
     let changed = |name: &str| rulings.iter().any(|ruling| ruling.bump == bump.required && ruling.fact.crd == name);
-    let annotated =
-        || new.bundle.crds.iter().filter_map(|crd| Some((crd, Place { file: crd.file, span: crd.bundle_version()?.node.span() })));
+    let annotated = || new.bundle.crds.iter().filter_map(|crd| Some((crd, crd.place(crd.bundle_version()?.node))));
     fact.after = annotated().find(|(crd, _)| changed(crd.name)).or_else(|| annotated().next()).map(|(_, place)| place);
     facts.push(fact);
     facts
@@ -42,7 +41,7 @@ pub(super) fn mixed_versions(side: &Side<'_>) -> Vec<Fact> {
         if let Some(version) = crd.bundle_version()
             && seen.iter().all(|(value, _)| *value != version.value)
         {
-            seen.push((version.value, Place { file: crd.file, span: version.node.span() }));
+            seen.push((version.value, crd.place(version.node)));
         }
     }
     let (Some(first), Some(second)) = (seen.first(), seen.get(1)) else { return Vec::new() };

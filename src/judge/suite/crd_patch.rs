@@ -28,15 +28,14 @@ const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test
 impl CrdPatch {
     /// Parses an operation; errors are reported at their place.
     pub fn read(node: Node<'_>, faults: &mut Vec<Fault>) -> Option<CrdPatch> {
-        let text = |key: &str| node.get(key).and_then(Node::as_str);
         let mut missing = |key: &str| {
             faults.push(Fault::at(node, format!("`{key}` is missing in the patch")));
             None
         };
         let Some(name) = node.get("op") else { return missing("op") };
-        let Some(path) = text("path") else { return missing("path") };
+        let Some(path) = node.text("path") else { return missing("path") };
         let value = node.get("value").map(Node::to_json);
-        let from = || text("from").map(str::to_owned);
+        let from = || node.text("from").map(str::to_owned);
         let operation = match name.as_str().unwrap_or_default() {
             "remove" => Some(Operation::Remove),
             "add" => value.map(Operation::Add),

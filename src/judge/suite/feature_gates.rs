@@ -49,7 +49,7 @@ impl Published {
             found.map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect::<BTreeSet<_>>()
         };
         // A CRD is excluded from a profile by another value, but a manifest isn't.
-        let taken = |value: &str| value == "true" || document.get("kind").and_then(Node::as_str) == Some("FeatureGate");
+        let taken = |value: &str| value == "true" || document.text("kind") == Some("FeatureGate");
         let profiles = annotations().filter(|(name, value)| name.starts_with(PROFILE) && taken(value));
         let profiles = profiles.map(|(name, _)| name.to_owned()).collect();
         Published { profiles, feature_sets: list(FEATURE_SET), versions: list(MAJOR_VERSION), gates: list(OWN_GATES) }
@@ -128,7 +128,7 @@ fn manifest(root: Node<'_>) -> Option<Manifest> {
     let is_one = root.get("kind")?.as_str() == Some("FeatureGate") && root.get("apiVersion")?.as_str()?.starts_with("config.openshift.io/");
     let gates = root.get("status").filter(|_| is_one)?.get("featureGates")?.items().next()?;
     let names = |key: &str| {
-        let items = gates.get(key).into_iter().flat_map(Node::items);
+        let items = gates.items_of(key);
         items.filter_map(|gate| Some(gate.get("name")?.as_str()?.to_owned())).collect()
     };
     Some(Manifest { published: Published::of(root), enabled: names("enabled"), disabled: names("disabled") })

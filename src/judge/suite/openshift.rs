@@ -25,14 +25,14 @@ pub(super) fn read(file: FileId, name: &str, root: Node<'_>) -> Result<Suite, Ve
     known(root, SUITE_KEYS, &mut faults);
     let tests = root.get("tests").unwrap_or(root);
     known(tests, &["onCreate", "onUpdate"], &mut faults);
-    let list = |key: &str| tests.get(key).into_iter().flat_map(Node::items);
+    let list = |key: &str| tests.items_of(key);
     let mut cases: Vec<SuiteCase> = list("onCreate").filter_map(|node| on_create(file, node, &mut faults)).collect();
     cases.extend(list("onUpdate").filter_map(|node| on_update(file, node, &mut faults)));
     if !faults.is_empty() {
         return Err(faults);
     }
     let mut gates: Vec<String> = word(root, "featureGate").into_iter().collect();
-    gates.extend(root.get("featureGates").into_iter().flat_map(Node::items).filter_map(|gate| gate.as_str().map(str::to_owned)));
+    gates.extend(root.items_of("featureGates").filter_map(|gate| gate.as_str().map(str::to_owned)));
     Ok(Suite {
         file,
         name: word(root, "name").unwrap_or_else(|| name.to_owned()),
@@ -70,8 +70,7 @@ fn on_create(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Su
 
 fn on_update(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<SuiteCase> {
     known(node, UPDATE_KEYS, faults);
-    let patches =
-        node.get("initialCRDPatches").into_iter().flat_map(Node::items).filter_map(|patch| CrdPatch::read(patch, faults)).collect();
+    let patches = node.items_of("initialCRDPatches").filter_map(|patch| CrdPatch::read(patch, faults)).collect();
     let (initial, updated) = (object(node, "initial", faults), object(node, "updated", faults));
     let (initial, updated) = (initial?, updated?);
     let stores = expected(node, faults).or_else(|| Some(updated.clone()));

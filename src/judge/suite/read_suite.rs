@@ -22,7 +22,7 @@ pub(super) fn read(file: FileId, name: &str, root: Node<'_>) -> Result<Suite, Ve
         return Err(faults);
     }
     let kubernetes = servers(root, &mut faults);
-    let cases = root.get("cases").into_iter().flat_map(Node::items).filter_map(|node| case(file, node, &mut faults)).collect();
+    let cases = root.items_of("cases").filter_map(|node| case(file, node, &mut faults)).collect();
     if !faults.is_empty() {
         return Err(faults);
     }

@@ -529,7 +529,7 @@ fn order_of_keys_documents_and_sets_changes_nothing() {
 
 fn has_variants(documents: &Documents) -> bool {
     let crds = Bundle::read(documents).crds;
-    let key = |crd: &Crd<'_>| (crd.name.to_owned(), crd.channel().map(|channel| channel.value.to_owned()));
+    let key = |crd: &Crd<'_>| (crd.name.to_owned(), crd.channel().map(str::to_owned));
     crds.iter().zip(crds.iter().skip(1)).any(|(one, next)| key(one) == key(next))
 }
 

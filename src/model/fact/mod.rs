@@ -10,7 +10,7 @@ mod message_words;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::kubernetes::Minors;
-use crate::model::{FieldPath, Maturity, Place, Repeat};
+use crate::model::{Crd, FieldPath, Maturity, Place, Repeat};
 
 pub use coordinates::{Aspect, Effect, Subject};
 pub use evidence::{Affected, Affects, Certainty, Evidence, Outcome, Ratchet, Witness};
@@ -138,6 +138,11 @@ impl Fact {
             marks: BTreeSet::new(),
             words: BTreeMap::new(),
         }
+    }
+
+    /// A fact about a CRD, or a part of it.
+    pub fn about(crd: &Crd<'_>, subject: Subject, aspect: Aspect, effect: Effect) -> Self {
+        Fact { channel: crd.channel().map(str::to_owned), ..Fact::new(subject, aspect, effect, crd.name) }
     }
 
     pub fn version(mut self, version: &str) -> Self {

@@ -44,7 +44,7 @@ pub struct ValidationRule<'t> {
 impl<'t> ValidationRule<'t> {
     #[inline]
     pub fn text(&self, key: &str) -> Option<&'t str> {
-        self.node.get(key).and_then(Node::as_str)
+        self.node.text(key)
     }
 
     pub fn rule(&self) -> &'t str {

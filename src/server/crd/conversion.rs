@@ -108,7 +108,7 @@ fn service_reference<'t>(collector: &mut FactCollector<'t>, client: Node<'t>, se
     let key = client.entry("service").map_or(service, |entry| entry.key);
     // The server swaps the two: it reports `name` if the namespace is missing.
     for (mine, theirs) in [("name", "service.namespace"), ("namespace", "service.name")] {
-        if service.get(mine).and_then(Node::as_str).unwrap_or_default().is_empty() {
+        if service.text(mine).unwrap_or_default().is_empty() {
             let reason = format!("the service's {mine} is required");
             part(collector, service.entry(mine).map_or(key, |entry| entry.key), theirs, &reason);
         }

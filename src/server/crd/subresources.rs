@@ -52,7 +52,7 @@ fn scale<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>, vers
 
 fn columns<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>, version: &VersionEntry<'t>) {
     for (index, column) in version.columns.into_iter().flat_map(Node::items).enumerate() {
-        let text = |key: &str| column.get(key).and_then(Node::as_str).unwrap_or_default();
+        let text = |key: &str| column.text(key).unwrap_or_default();
         let label = text("name");
         let anchor = column.entry_at(0).map_or(column, |entry| entry.key);
         let mut refuse = |effect, key: &str, theirs: &str, reason: String| {
@@ -111,7 +111,7 @@ fn selectable<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>,
     let mut seen: HashSet<String> = HashSet::new();
     for (index, item) in list.items().enumerate() {
         let node = item.get("jsonPath").unwrap_or_else(|| item.entry_at(0).map_or(item, |entry| entry.key));
-        let path = item.get("jsonPath").and_then(Node::as_str).unwrap_or_default();
+        let path = item.text("jsonPath").unwrap_or_default();
         let field = format!("{field}[{index}].jsonPath");
         if path.is_empty() {
             refuse(Effect::Missing, node, field, path, "Required value".into());

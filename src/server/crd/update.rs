@@ -7,7 +7,7 @@ use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::kubernetes::Feature;
 use crate::model::schema::{Keyword, Schema, Shape};
-use crate::model::{Api, Crd, FactCollector, Place, Version};
+use crate::model::{Api, Crd, FactCollector, Version};
 use crate::server::object::{self, FieldErrorKind};
 
 use super::conversion::{holds_certificate, knows_review};
@@ -31,7 +31,7 @@ fn established(old: &Crd<'_>) -> bool {
     let conditions = old.node.get("status").and_then(|status| status.get("conditions"));
     conditions.is_none_or(|list| {
         list.items().any(|item| {
-            let text = |key| item.get(key).and_then(Node::as_str);
+            let text = |key| item.text(key);
             text("type") == Some("Established") && text("status") == Some("True")
         })
     })
@@ -54,7 +54,7 @@ fn immutable(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
         }
         let node = new_text.map_or_else(|| spec_key(collector), |text| text.node);
         let fact = collector.refuse((Subject::Crd, aspect, Effect::Immutable), node, field, "field is immutable");
-        fact.before = old_text.map(|text| Place { file: old.file, span: text.node.span() });
+        fact.before = old_text.map(|text| old.place(text.node));
         fact.words.insert(Word::Old, before);
         fact.words.insert(Word::New, after);
     }
@@ -80,7 +80,7 @@ fn stored_versions(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
         let what = (Subject::Version, Aspect::StoredVersions, Effect::Missing);
         let fact = collector.refuse(what, anchor, format!("status.storedVersions[{index}]"), reason);
         fact.version = Some(name.to_owned());
-        fact.before = Some(Place { file: old.file, span: node.span() });
+        fact.before = Some(old.place(node));
         fact.words.insert(Word::Name, name.to_owned());
         fact.words.insert(Word::Source, if from_status { "status" } else { "storage" }.to_owned());
     }

@@ -78,7 +78,7 @@ fn name<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>, seen:
 }
 
 fn deprecation<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>) {
-    let Some(warning) = version.node.get("deprecationWarning").and_then(Node::as_str) else { return };
+    let Some(warning) = version.node.text("deprecationWarning") else { return };
     let unprintable = warning.char_indices().find(|&(_, c)| !is_print(c)).map(|(at, _)| at);
     let (effect, reason) = if !version.deprecated {
         (Effect::Misplaced, "can only be set for deprecated versions".to_owned())

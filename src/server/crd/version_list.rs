@@ -33,7 +33,7 @@ impl<'t> VersionEntry<'t> {
         VersionEntry {
             index,
             node,
-            name: node.get("name").and_then(Node::as_str).unwrap_or_default(),
+            name: node.text("name").unwrap_or_default(),
             served: flag("served"),
             storage: flag("storage"),
             deprecated: flag("deprecated"),
@@ -91,7 +91,7 @@ pub(crate) struct VersionList<'t> {
 
 impl<'t> VersionList<'t> {
     pub fn of(crd: &Crd<'t>) -> Self {
-        let listed = crd.spec.get("versions").into_iter().flat_map(Node::items).enumerate();
+        let listed = crd.spec.items_of("versions").enumerate();
         let entries: Vec<_> = match crd.api {
             Api::V1 => listed.map(|(index, node)| VersionEntry::read(crd, index, node)).collect(),
             Api::V1Beta1 => crd.versions.iter().map(|version| VersionEntry::outdated(crd, version)).collect(),

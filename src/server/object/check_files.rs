@@ -176,7 +176,7 @@ impl<'b, 't> BundleChecker<'b, 't> {
 
     /// The CRD with the same name and channel as `other`, or else the only one of the object's kind.
     pub(super) fn counterpart(&self, other: &Crd<'_>, object: &InputObject<'_>) -> Option<usize> {
-        let channel = |crd: &Crd<'_>| crd.channel().map(|channel| channel.value.to_owned());
+        let channel = |crd: &Crd<'_>| crd.channel().map(str::to_owned);
         let candidates = self.crds(object);
         let same = |&&index: &&usize| self.bundle.crds.get(index).is_some_and(|crd| channel(crd) == channel(other));
         candidates.iter().find(same).or_else(|| candidates.first().filter(|_| candidates.len() == 1)).copied()
@@ -217,7 +217,7 @@ impl<'t> InputObject<'t> {
 
 /// Collects the objects of a document: itself, or the items of a `List`. CRDs are not objects.
 fn unwrap<'t>(file: FileId, node: Node<'t>, objects: &mut Vec<InputObject<'t>>) {
-    let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default();
+    let text = |key: &str| node.text(key).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     if kind == "CustomResourceDefinition" {
         return;
@@ -299,7 +299,7 @@ pub(super) fn bare(object: &InputObject<'_>, request: Request, crd: Option<&Crd<
         namespace: object.word("namespace").map(str::to_owned),
         name: object.word("name").or_else(|| object.word("generateName")).unwrap_or_default().to_owned(),
         request,
-        crd: crd.map(|crd| (crd.name.to_owned(), crd.channel().map(|channel| channel.value.to_owned()))),
+        crd: crd.map(|crd| (crd.name.to_owned(), crd.channel().map(str::to_owned))),
         verdict,
         upgrade: None,
     }

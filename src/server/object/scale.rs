@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::input::yaml::Node;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{NumberBounds, Type};
 use crate::model::{FieldPath, PathStep, Version};
@@ -53,7 +52,7 @@ impl Scale {
             ("labelSelectorPath", Reads::Selector, true),
         ];
         let field = |(key, reads, status)| {
-            let text = node.get(key).and_then(Node::as_str)?.to_owned();
+            let text = node.text(key)?.to_owned();
             let path = names(&text).fold(FieldPath::root(), |path, name| path.key(name));
             Some(Field { text, path, reads, status })
         };

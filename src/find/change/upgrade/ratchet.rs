@@ -59,7 +59,7 @@ fn of_crd(crd: &Crd<'_>, part: Option<Subresource>, from: Server, to: Server) ->
                 because: because.clone(),
             };
             let place = Place { file: crd.file, span: node };
-            let fact = Fact::new(Subject::Field, Aspect::Accepted, Effect::Lapsed, crd.name).version(new.name).path(&path);
+            let fact = Fact::about(crd, Subject::Field, Aspect::Accepted, Effect::Lapsed).version(new.name).path(&path);
             let fact = fact
                 .before(place)
                 .after(place)

@@ -5,7 +5,7 @@ use crate::find::conversion::path_through_steps::origin;
 use crate::find::conversion::readability;
 use crate::find::conversion::step::Op;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
-use crate::model::{Bundle, FieldPath, Place};
+use crate::model::{Bundle, FieldPath};
 
 use super::ManifestChecker;
 
@@ -44,14 +44,13 @@ impl ManifestChecker<'_> {
             for (crd, version) in crds.flat_map(|crd| crd.versions.iter().map(move |version| (crd, version))) {
                 let Some(schema) = &version.schema else { continue };
                 if let Some(node) = schema.at(&field_note.path) {
-                    let mut fact = Fact::new(Subject::Conversion, Aspect::Tombstone, Effect::Reused, crd.name)
+                    let fact = Fact::about(crd, Subject::Conversion, Aspect::Tombstone, Effect::Reused)
                         .version(version.name)
                         .path(&field_note.path)
-                        .after(Place { file: crd.file, span: node.node().span() })
+                        .after(crd.place(node.node()))
                         .word(Word::Name, manifest.name.clone())
                         .word(Word::Note, field_note.note.clone())
                         .affects(&[Affected::Behaviour, Affected::Data]);
-                    fact.channel = crd.channel().map(|channel| channel.value.to_owned());
                     self.facts.push(fact);
                 }
             }

@@ -82,7 +82,7 @@ fn check_manifest(manifest: &Manifest, old: &Bundle<'_>, new: &Bundle<'_>) -> Ch
     checker.examples();
     if let Some(ends) = ManifestEndpoints::new(manifest, old, new).filter(|_| !manifest.webhook) {
         checker.channels = ends.channels();
-        checker.channel = ends.new_crd.channel().map(|channel| channel.value.to_owned());
+        checker.channel = ends.new_crd.channel().map(str::to_owned);
         checker.version = Some(ends.to.name.to_owned());
         if checker.paths_exist(&ends) {
             laws = checker.laws(&LawCheck::new(manifest, &ends.old, &ends.new));

@@ -59,7 +59,7 @@ impl<'c, 'm> FileRun<'c, 'm> {
 
     /// Converts an object, or the items of a list of objects.
     fn node(&mut self, node: Node<'_>) {
-        let word = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default();
+        let word = |key: &str| node.text(key).unwrap_or_default();
         let (api_version, kind) = (word("apiVersion"), word("kind"));
         if let Some(items) = node.get("items").filter(|items| items.is_seq() && kind.ends_with("List")) {
             self.list(node, items);

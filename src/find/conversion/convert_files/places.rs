@@ -12,7 +12,7 @@ use super::super::step::Op;
 
 /// `Widget shop/blue`, the way messages name an object.
 pub(super) fn identity(node: Node<'_>) -> String {
-    let word = |node: Node<'_>, key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();
+    let word = |node: Node<'_>, key: &str| node.text(key).unwrap_or_default().to_owned();
     let metadata = |key: &str| node.get("metadata").map(|metadata| word(metadata, key)).unwrap_or_default();
     let (namespace, name) = (metadata("namespace"), metadata("name"));
     let slash = if namespace.is_empty() { "" } else { "/" };

@@ -180,7 +180,7 @@ impl Change<'_> {
         let end = |version: &str, crd: &Crd<'_>, release: Option<&str>| {
             let mut parts = vec![format!("version: {}", scalar(version))];
             parts.extend(release.map(|release| format!("bundle: {}", scalar(release))));
-            parts.extend(crd.channel().map(|channel| format!("channel: {}", scalar(channel.value))));
+            parts.extend(crd.channel().map(|channel| format!("channel: {}", scalar(channel))));
             parts.join(", ")
         };
         let mut text = format!(

@@ -100,7 +100,7 @@ impl<'n> StepNode<'_, 'n> {
     }
 
     pub fn text(&self, key: &str) -> Option<&'n str> {
-        self.node.get(key).and_then(Node::as_str)
+        self.node.text(key)
     }
 
     /// Reports metadata fields that a conversion must not change: only labels and annotations are allowed.

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::find::conversion::generate::quoted;
-use crate::input::yaml::Node;
 use crate::model::FieldPath;
 
 use super::parse::{PathRole, StepNode};
@@ -168,7 +167,7 @@ impl TypedTemplate {
                 return None;
             };
             paths.push(step.path_at(field.get("path").unwrap_or(field), PathRole::Field)?);
-            let integer = field.get("type").and_then(Node::as_str) == Some("integer");
+            let integer = field.text("type") == Some("integer");
             types.push(if integer { PartType::Integer } else { PartType::String });
         }
         Some((TypedTemplate { template, types }, paths))

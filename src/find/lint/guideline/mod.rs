@@ -70,7 +70,7 @@ fn one(crd: &Crd<'_>, context: &ReviewContext<'_>, retiring: bool) -> Vec<Fact> 
 fn expose(fact: &mut Fact, old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>, broken: &BTreeSet<String>) {
     let owed = fact.aspect == Aspect::PreserveUnknown && matches!(fact.effect, Effect::Missing | Effect::Shallow);
     let (true, Some(version)) = (owed, fact.version.clone()) else { return };
-    let Some(crd) = new.named(&fact.crd).iter().find(|crd| crd.channel().map(|c| c.value) == fact.channel.as_deref()) else {
+    let Some(crd) = new.named(&fact.crd).iter().find(|crd| crd.channel() == fact.channel.as_deref()) else {
         return;
     };
     let before = predecessor(old, crd);

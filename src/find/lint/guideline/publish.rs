@@ -6,16 +6,10 @@ use crate::find::review_context::ReviewContext;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::Schema;
-use crate::model::{Bundle, Crd, FieldPath, PathStep, Place};
-
-fn place(crd: &Crd<'_>, node: Node<'_>) -> Place {
-    Place { file: crd.file, span: node.span() }
-}
+use crate::model::{Bundle, Crd, FieldPath, PathStep};
 
 fn note(crd: &Crd<'_>, what: (Subject, Aspect, Effect), node: Node<'_>) -> Fact {
-    let mut fact = Fact::new(what.0, what.1, what.2, crd.name).after(place(crd, node));
-    fact.channel = crd.channel().map(|channel| channel.value.to_owned());
-    fact
+    Fact::about(crd, what.0, what.1, what.2).after(crd.place(node))
 }
 
 /// `v0.0.0-dev` is a version too: that of a tree between releases.
@@ -32,7 +26,7 @@ pub(super) fn annotations(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> V
     let versioned = bundle.crds.iter().any(|crd| crd.bundle_version().is_some());
     let channelled = bundle.crds.iter().any(|crd| crd.channel().is_some());
     if let (false, false, Some(first)) = (versioned, context.versioned, bundle.crds.first()) {
-        facts.push(Fact::new(Subject::Bundle, Aspect::BundleVersion, Effect::Missing, "").after(place(first, first.name_node)));
+        facts.push(Fact::new(Subject::Bundle, Aspect::BundleVersion, Effect::Missing, "").after(first.place(first.name_node)));
     }
     for crd in &bundle.crds {
         let at = crd.metadata().and_then(|metadata| metadata.entry("annotations")).map_or(crd.name_node, |entry| entry.key);
@@ -44,7 +38,7 @@ pub(super) fn annotations(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> V
             None if versioned => facts.push(note(crd, (Subject::Crd, Aspect::BundleVersion, Effect::Missing), at)),
             _ => {}
         }
-        match crd.channel() {
+        match crd.channel_node() {
             Some(channel) if !["standard", "experimental"].contains(&channel.value) => {
                 facts.push(note(crd, (Subject::Crd, Aspect::Channel, Effect::Invalid), channel.node).word(Word::Value, channel.value));
             }
@@ -57,8 +51,7 @@ pub(super) fn annotations(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> V
 
 /// The pairs of CRDs with the same name in each channel.
 fn channels<'b, 't>(bundle: &'b Bundle<'t>) -> Vec<(&'b Crd<'t>, &'b Crd<'t>)> {
-    let in_channel =
-        |name: &str, channel: &str| bundle.named(name).iter().find(|crd| crd.channel().is_some_and(|own| own.value == channel));
+    let in_channel = |name: &str, channel: &str| bundle.named(name).iter().find(|crd| crd.channel() == Some(channel));
     let names: BTreeSet<&str> = bundle.crds.iter().map(|crd| crd.name).collect();
     names.into_iter().filter_map(|name| Some((in_channel(name, "standard")?, in_channel(name, "experimental")?))).collect()
 }
@@ -73,7 +66,7 @@ pub(super) fn misplaced(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec
         });
     }
     let Some(given) = context.standard else { return facts };
-    for experimental in bundle.crds.iter().filter(|crd| crd.channel().is_none_or(|channel| channel.value == "experimental")) {
+    for experimental in bundle.crds.iter().filter(|crd| crd.channel().is_none_or(|channel| channel == "experimental")) {
         let Some(standard) = given.named(experimental.name).first() else { continue };
         absent(standard, experimental, &mut |version, path, _| {
             let at = experimental.version(version).map_or(experimental.name_node, |version| version.name_node);

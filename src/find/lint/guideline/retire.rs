@@ -175,7 +175,7 @@ impl<'t> Fields<'_, '_, 't> {
 
 /// Reports steps of a removal that a change skips.
 pub(super) fn steps(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
-    let place = |node: Node<'_>| crate::model::Place { file: old.file, span: node.span() };
+    let place = |node: Node<'_>| old.place(node);
     for before in &old.versions {
         let after = collector.crd.version(before.name);
         let mut skipped = Vec::new();
