@@ -15,7 +15,7 @@ impl ChangeWalk<'_> {
         for word in [Keyword::Title, Keyword::ExternalDocs, Keyword::Example] {
             if let Some(change) = changes.take(word) {
                 let effect = presence(change.old.is_some(), change.new.is_some());
-                let fact = self.keyword_fact(pair, Aspect::Annotation, effect, change.old, change.new).key(word.name());
+                let fact = self.keyword_fact(pair, word.aspect(), effect, change.old, change.new).key(word.name());
                 self.push(fact.word(Word::Keyword, word.name()));
             }
         }

@@ -221,9 +221,15 @@ mod tests {
             assert_eq!(words["items"], words["then"], "{key}");
             serde_json::from_value(words["then"]["enum"].clone()).unwrap()
         };
-        assert_eq!(listed("subject"), Subject::ALL.iter().map(|one| one.name()).collect::<Vec<_>>());
-        assert_eq!(listed("aspect"), Aspect::ALL.iter().map(|one| one.name()).collect::<Vec<_>>());
-        assert_eq!(listed("effect"), Effect::ALL.iter().map(|one| one.name()).collect::<Vec<_>>());
+        let check = |key: &str, known: Vec<&str>| {
+            let listed = listed(key);
+            let missing: Vec<_> = known.iter().filter(|word| !listed.iter().any(|other| other == *word)).collect();
+            assert!(missing.is_empty(), "rule.schema.json lacks {missing:?} in `{key}`, twice");
+            assert_eq!(listed, known, "{key}");
+        };
+        check("subject", Subject::ALL.iter().map(|one| one.name()).collect());
+        check("aspect", Aspect::ALL.iter().map(|one| one.name()).collect());
+        check("effect", Effect::ALL.iter().map(|one| one.name()).collect());
     }
 
     #[test]
