@@ -6,7 +6,7 @@ use crate::cel::ast::Expr;
 use crate::cel::parse::read;
 use crate::input::yaml::Node;
 use crate::model::schema::shape::Extra;
-use crate::model::schema::{Additional, Schema, Shape};
+use crate::model::schema::{Schema, Shape};
 
 /// How many nodes of a schema one comparison considers; for a larger schema only the first level.
 const MAX_NODES: usize = 2_000;
@@ -34,7 +34,7 @@ pub(crate) fn bounded_shape(schema: &Schema<'_>) -> Shape {
     let mut shape = Shape::local(schema);
     shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Arc::new(anything(&child)))).collect();
     shape.items = schema.items().map(|items| Arc::new(anything(&items)));
-    if let Additional::Schema(values) = schema.additional() {
+    if let Some(values) = schema.values() {
         shape.extra = Extra::Values(Arc::new(anything(&values)));
     }
     shape

@@ -11,7 +11,7 @@ use crate::cel::comparison::Operator;
 use crate::cel::name::unescape;
 use crate::cel::parse::read;
 use crate::compare::cel_condition::{Condition, size_of};
-use crate::model::schema::{Additional, Keyword, Schema, is_meta};
+use crate::model::schema::{Keyword, Schema, is_meta};
 
 /// Numbers from the first to the second, inclusive.
 type Range = (i64, i64);
@@ -212,9 +212,7 @@ fn sizes(schema: &Schema<'_>) -> Option<Range> {
         Some("array") => (Keyword::MinItems, Keyword::MaxItems),
         // A value with a format has another type in CEL, or may be a list.
         Some("string") if !schema.has(Keyword::Format) && !schema.is_int_or_string() => (Keyword::MinLength, Keyword::MaxLength),
-        Some("object") if matches!(schema.additional(), Additional::Schema(_)) && is_plain(schema) => {
-            (Keyword::MinProperties, Keyword::MaxProperties)
-        }
+        Some("object") if schema.values().is_some() && is_plain(schema) => (Keyword::MinProperties, Keyword::MaxProperties),
         _ => return None,
     };
     Some((schema.count(least).unwrap_or(0).max(0), schema.count(most).unwrap_or(i64::from(u32::MAX))))

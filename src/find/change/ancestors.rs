@@ -10,7 +10,7 @@ use crate::compare::{self, Comparison, Sample, bounded_shape, is_oversized, orde
 use crate::input::yaml::Entry;
 use crate::model::PathStep;
 use crate::model::schema::shape::Extra;
-use crate::model::schema::{Additional, Keyword, Schema, Shape};
+use crate::model::schema::{Keyword, Schema, Shape};
 
 use super::accepted_values::COMPOSITIONS;
 use super::node_comparison::role;
@@ -154,17 +154,15 @@ fn keyword<'t>(schema: &Schema<'t>, steps: &[PathStep<&'t str>], own: &[Keyword]
 
 /// Whether a clause says anything about the node at `steps`.
 fn constrains<'t>(clause: &Schema<'t>, steps: &[PathStep<&'t str>]) -> bool {
-    let values = || match clause.additional() {
-        Additional::Schema(values) => Some(values),
-        _ => None,
-    };
     let deeper = match steps {
         [] => return clause.node().entries().next().is_some(),
         [PathStep::Items, rest @ ..] => clause.items().is_some_and(|items| constrains(&items, rest)),
         [PathStep::Key(name), rest @ ..] => {
-            clause.property(name).map(|(_, child)| child).or_else(values).is_some_and(|child| constrains(&child, rest))
+            clause.property(name).map(|(_, child)| child).or_else(|| clause.values()).is_some_and(|child| constrains(&child, rest))
         }
-        [PathStep::Values, rest @ ..] => clause.properties().map(|(_, child)| child).chain(values()).any(|child| constrains(&child, rest)),
+        [PathStep::Values, rest @ ..] => {
+            clause.properties().map(|(_, child)| child).chain(clause.values()).any(|child| constrains(&child, rest))
+        }
     };
     deeper
         || clause.word(Keyword::Enum).is_some()

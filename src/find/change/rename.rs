@@ -153,8 +153,7 @@ fn shape_similarity(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut
         met += inner.similarity * inner.evidence;
         all += inner.evidence;
     }
-    if let (crate::model::schema::Additional::Schema(a), crate::model::schema::Additional::Schema(b)) = (old.additional(), new.additional())
-    {
+    if let (Some(a), Some(b)) = (old.values(), new.values()) {
         let inner = shape_similarity(&a, &b, depth - 1, budget);
         met += inner.similarity * inner.evidence;
         all += inner.evidence;

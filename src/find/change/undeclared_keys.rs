@@ -6,7 +6,7 @@ use crate::compare::Sample;
 use crate::model::PathStep;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Word};
 use crate::model::relation::Relation;
-use crate::model::schema::{Additional, Keyword, Schema, Shape, is_meta};
+use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
 use crate::server::key_fate::{KeyFate, Pruning};
 
@@ -43,8 +43,8 @@ impl Undeclared {
 
     /// Below the metadata of a resource, nothing is pruned, and the values of all maps are strings.
     fn in_metadata(schema: &Schema<'_>) -> Self {
-        match (Self::under(schema, true), schema.additional()) {
-            (KeyFate::MapValue(()), Additional::Schema(values)) if is_plain_string(&values) => KeyFate::Kept,
+        match (Self::under(schema, true), schema.values()) {
+            (KeyFate::MapValue(()), Some(values)) if is_plain_string(&values) => KeyFate::Kept,
             (KeyFate::Emptied, _) => KeyFate::Kept,
             (fate, _) => fate,
         }
@@ -231,7 +231,7 @@ fn exactly(pair: &NodePair<'_, '_>, (old, new): (Undeclared, Undeclared), walked
 
 /// Whether a default is added or removed with the treatment of undeclared keys.
 fn refilled(pair: &NodePair<'_, '_>, old: Undeclared, walked: bool) -> bool {
-    let values_default = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if has_default(&values));
+    let values_default = |schema: &Schema<'_>| schema.values().is_some_and(|values| has_default(&values));
     let declared_default = |schema: &Schema<'_>| schema.properties().any(|(_, child)| has_default(&child));
     values_default(&pair.old)
         || (old.keeps() && values_default(&pair.new))
@@ -335,18 +335,4 @@ fn accepts_anything(schema: &Schema<'_>) -> bool {
 /// Whether anything at or below a node has a default.
 pub(super) fn has_default(schema: &Schema<'_>) -> bool {
     schema.default().is_some() || schema.children().any(|(_, _, child)| has_default(&child))
-}
-
-/// `Some` if `additionalProperties` is a boolean.
-trait Flagged {
-    fn additional_flag(&self) -> Option<bool>;
-}
-
-impl Flagged for Schema<'_> {
-    fn additional_flag(&self) -> Option<bool> {
-        match self.additional() {
-            Additional::Flag(flag) => Some(flag),
-            _ => None,
-        }
-    }
 }

@@ -6,7 +6,7 @@ use crate::compare::{Budget, Sample};
 use crate::input::yaml::{Entry, Node};
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject, Word};
 use crate::model::kubernetes::{Feature, Server};
-use crate::model::schema::{Additional, Keyword, Schema};
+use crate::model::schema::{Keyword, Schema};
 use crate::model::{FieldPath, FileId, PathStep, Place};
 use crate::server::object::Scale;
 
@@ -211,7 +211,7 @@ impl<'a> ChangeWalk<'a> {
 
     /// Compares the values of a map.
     fn values<'t>(&mut self, pair: &NodePair<'_, 't>) {
-        let (Additional::Schema(old), Additional::Schema(new)) = (pair.old.additional(), pair.new.additional()) else { return };
+        let (Some(old), Some(new)) = (pair.old.values(), pair.new.values()) else { return };
         let key = |schema: &Schema<'t>| schema.entry(Keyword::AdditionalProperties).map(|entry| entry.key);
         let (Some(old_key), Some(new_key)) = (key(&pair.old), key(&pair.new)) else { return };
         self.step(PathStep::Values, PathStep::Values, |walk| {

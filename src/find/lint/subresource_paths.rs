@@ -4,7 +4,7 @@
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
-use crate::model::schema::{Additional, Schema, is_meta};
+use crate::model::schema::{Schema, is_meta};
 use crate::server::crd::{VersionEntry, VersionList};
 use crate::server::key_fate::Pruning;
 
@@ -136,12 +136,11 @@ fn follow<'t>(path: &str, root: &Schema<'t>) -> PathTarget<'t> {
                 }
                 match schema.property(name) {
                     Some((_, child)) => schema = child,
-                    None => match schema.additional() {
-                        Additional::Schema(values) => schema = values,
-                        Additional::Flag(_) => return PathTarget::Open,
-                        Additional::Absent if schema.preserves_unknown() => return PathTarget::Open,
-                        Additional::Absent if schema.ty() == Some("array") => return PathTarget::Unclear,
-                        Additional::Absent => return PathTarget::Lost(walked),
+                    None => match schema.values() {
+                        Some(values) => schema = values,
+                        None if schema.additional_flag().is_some() || schema.preserves_unknown() => return PathTarget::Open,
+                        None if schema.ty() == Some("array") => return PathTarget::Unclear,
+                        None => return PathTarget::Lost(walked),
                     },
                 }
             }

@@ -3,7 +3,7 @@
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
-use crate::model::schema::{Additional, Keyword, Schema};
+use crate::model::schema::{Keyword, Schema};
 use crate::server::crd::{SchemaLevel, SchemaPosition, SchemaStep};
 
 use super::{convention, defaults, hazard};
@@ -47,7 +47,7 @@ impl<'t> LintWalk<'_, 't> {
             defaults::check(self, schema, position, context);
         }
         let inner = LintContext { level: SchemaLevel::Field, parent: Some(schema), ..context };
-        if let (Additional::Schema(values), Some(entry)) = (schema.additional(), schema.entry(Keyword::AdditionalProperties)) {
+        if let (Some(values), Some(entry)) = (schema.values(), schema.entry(Keyword::AdditionalProperties)) {
             self.visit(&values, &position.child(SchemaStep::Values, entry.key), LintContext { in_map: true, ..inner });
         }
         let is_resource = context.level == SchemaLevel::Root || schema.flag(Keyword::EmbeddedResource);

@@ -8,7 +8,7 @@ use crate::find::review_context::ReviewContext;
 use crate::judge::finding::Class;
 use crate::judge::rule::{Book, Family, Rule};
 use crate::model::fact::{Aspect, Certainty, Effect, Fact, Subject};
-use crate::model::schema::{Additional, Keyword, Schema};
+use crate::model::schema::{Keyword, Schema};
 use crate::model::{Bundle, Crd, Documents, FieldPath};
 use serde_json::Value;
 
@@ -358,7 +358,7 @@ fn formatted(documents: &Documents) -> BTreeSet<String> {
         }
         schema.properties().for_each(|(entry, child)| below(&child, &path.key(entry.name()), found));
         schema.items().iter().for_each(|items| below(items, &path.items(), found));
-        if let Additional::Schema(values) = schema.additional() {
+        if let Some(values) = schema.values() {
             below(&values, &path.values(), found);
         }
     }

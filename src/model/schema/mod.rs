@@ -8,7 +8,7 @@ mod view;
 pub(crate) use description::{deprecation_notice, is_deprecated};
 pub use keyword::Keyword;
 pub use shape::Shape;
-pub use view::{Additional, Schema, ValidationRule};
+pub use view::{Schema, ValidationRule};
 
 /// Whether every resource has a field with this name, declared or not.
 pub fn is_meta(name: &str) -> bool {

@@ -26,14 +26,6 @@ pub struct Schema<'t> {
     kubernetes: Server,
 }
 
-/// The three possible values of `additionalProperties`.
-#[derive(Clone)]
-pub enum Additional<'t> {
-    Absent,
-    Flag(bool),
-    Schema(Schema<'t>),
-}
-
 /// One entry of `x-kubernetes-validations`.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidationRule<'t> {
@@ -74,10 +66,7 @@ impl<'t> Schema<'t> {
         match step {
             PathStep::Key(name) => self.property(name).map(|(_, child)| child),
             PathStep::Items => self.items(),
-            PathStep::Values => match self.additional() {
-                Additional::Schema(values) => Some(values),
-                _ => None,
-            },
+            PathStep::Values => self.values(),
         }
     }
 
@@ -231,12 +220,8 @@ impl<'t> Schema<'t> {
 
     /// The schemas of all values inside this one's, each with its key in the file: properties, then items, then map values.
     pub fn children(&self) -> impl Iterator<Item = (PathStep<&'t str>, Entry<'t>, Schema<'t>)> + 't {
-        let values = match self.additional() {
-            Additional::Schema(values) => Some(values),
-            Additional::Absent | Additional::Flag(_) => None,
-        };
         let items = self.entry(Keyword::Items).zip(self.items()).map(|(entry, items)| (PathStep::Items, entry, items));
-        let values = self.entry(Keyword::AdditionalProperties).zip(values).map(|(entry, values)| (PathStep::Values, entry, values));
+        let values = self.entry(Keyword::AdditionalProperties).zip(self.values()).map(|(entry, values)| (PathStep::Values, entry, values));
         self.properties().map(|(entry, child)| (PathStep::Key(entry.name()), entry, child)).chain(items).chain(values)
     }
 
@@ -245,24 +230,24 @@ impl<'t> Schema<'t> {
         self.word(Keyword::Items).filter(|node| node.is_map()).map(|node| self.child(node))
     }
 
-    pub fn additional(&self) -> Additional<'t> {
-        match self.word(Keyword::AdditionalProperties) {
-            None => Additional::Absent,
-            Some(node) => match node.as_bool() {
-                Some(flag) => Additional::Flag(flag),
-                None => Additional::Schema(self.child(node)),
-            },
-        }
+    /// The schema of map values; `additionalProperties` may also be a flag.
+    pub fn values(&self) -> Option<Schema<'t>> {
+        self.word(Keyword::AdditionalProperties).filter(|node| node.as_bool().is_none()).map(|node| self.child(node))
+    }
+
+    /// `additionalProperties`, if it is a flag.
+    pub fn additional_flag(&self) -> Option<bool> {
+        self.word(Keyword::AdditionalProperties).and_then(Node::as_bool)
     }
 
     /// What happens to keys that `properties` doesn't declare. If the whole CRD preserves unknown fields, `additionalProperties:
     /// true` has no effect.
     pub fn extra(&self) -> Extra<Schema<'t>> {
-        match self.additional() {
-            Additional::Schema(values) => Extra::Values(values),
-            Additional::Flag(false) => Extra::Refused,
-            Additional::Flag(true) if !self.open => Extra::Any,
-            Additional::Flag(true) | Additional::Absent => Extra::Closed,
+        match (self.values(), self.additional_flag()) {
+            (Some(values), _) => Extra::Values(values),
+            (None, Some(false)) => Extra::Refused,
+            (None, Some(true)) if !self.open => Extra::Any,
+            (None, _) => Extra::Closed,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::model::kubernetes::{Minor, QueriedFeatures, Server};
 use crate::model::schema::shape::{CelRule, Extra};
-use crate::model::schema::{Additional, Keyword, Schema, Shape, ValidationRule};
+use crate::model::schema::{Keyword, Schema, Shape, ValidationRule};
 use crate::model::{FieldPath, PathStep};
 
 use super::schema_walk::{CrdSchemaWalk, RuleSite};
@@ -110,7 +110,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[PathStep]], need: Option<Need>, root
         // No rule reads the content of this list or map; only the size of its elements matters, for the cost.
         let mut shape = Shape::local(schema);
         shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &[], Some(Need::nothing()), false)));
-        if let Additional::Schema(values) = schema.additional() {
+        if let Some(values) = schema.values() {
             shape.extra = Extra::Values(Arc::new(skeleton(&values, &[], Some(Need::nothing()), false)));
         }
         return shape;
@@ -145,7 +145,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[PathStep]], need: Option<Need>, root
             }
             PathStep::Items => shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &tails, None, false))),
             PathStep::Values => {
-                if let Additional::Schema(values) = schema.additional() {
+                if let Some(values) = schema.values() {
                     shape.extra = Extra::Values(Arc::new(skeleton(&values, &tails, None, false)));
                 }
             }

@@ -1,6 +1,6 @@
 //! Resolves paths against a schema like the server does: `.spec.a`, `.spec['k']`.
 
-use crate::model::schema::{Additional, Schema};
+use crate::model::schema::{Keyword, Schema};
 
 /// The schema that a path resolves to (`None` below `additionalProperties: true`), or the server's reason why it doesn't resolve.
 pub(super) fn resolve<'t>(path: &str, root: &Schema<'t>, brackets: bool) -> Result<(String, Option<Schema<'t>>), String> {
@@ -39,13 +39,11 @@ fn step<'t>(schema: Option<&Schema<'t>>, name: &str, canonical: &mut String) -> 
         canonical.push_str(name);
         return schema.property(name).map(|(_, child)| Some(child)).ok_or_else(lost);
     }
-    let values = match schema.additional() {
-        Additional::Absent => return Err(lost()),
-        Additional::Flag(_) => None,
-        Additional::Schema(values) => Some(values),
-    };
+    if !schema.has(Keyword::AdditionalProperties) {
+        return Err(lost());
+    }
     canonical.push_str(&format!("[{name}]"));
-    Ok(values)
+    Ok(schema.values())
 }
 
 fn unescape(text: &str) -> Result<String, String> {

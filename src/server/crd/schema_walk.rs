@@ -3,7 +3,7 @@
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::model::kubernetes::Feature;
-use crate::model::schema::{Additional, Keyword, Schema};
+use crate::model::schema::{Keyword, Schema};
 use crate::model::{FactCollector, FieldPath};
 
 use super::schema_position::{SchemaPosition, SchemaStep};
@@ -170,7 +170,7 @@ impl<'a, 't> CrdSchemaWalk<'a, 't> {
         let unknown_map = !matches!(schema.text(Keyword::MapType), None | Some("granular" | "atomic"));
         let is_resource = !context.nested && (context.level == SchemaLevel::Root || schema.flag(Keyword::EmbeddedResource));
 
-        if let (Additional::Schema(values), Some(entry)) = (schema.additional(), schema.entry(Keyword::AdditionalProperties)) {
+        if let (Some(values), Some(entry)) = (schema.values(), schema.entry(Keyword::AdditionalProperties)) {
             let inner = NodeContext {
                 level: SchemaLevel::Field,
                 no_default: if context.meta { Some(NoDefault::MetadataValues) } else { context.no_default },

@@ -14,7 +14,7 @@ use crate::find::conversion::readability;
 use crate::find::conversion::schema_endpoint::SchemaEndpoint;
 use crate::model::fact::{Aspect, Effect, Fact, Word};
 use crate::model::schema::shape::Type;
-use crate::model::schema::{Additional, Schema, Shape};
+use crate::model::schema::{Schema, Shape};
 use crate::model::{FieldPath, PathStep};
 
 use super::alternatives::{merged, replaced};
@@ -405,7 +405,7 @@ fn with_old_parents(from: &FieldPath, to: &FieldPath) -> FieldPath {
 }
 
 pub(super) fn is_map(schema: Option<&Schema<'_>>) -> bool {
-    schema.is_some_and(|schema| matches!(schema.additional(), Additional::Schema(_)))
+    schema.is_some_and(|schema| schema.values().is_some())
 }
 
 pub(super) fn ty(schema: &Schema<'_>) -> Option<Type> {

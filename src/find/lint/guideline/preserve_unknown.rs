@@ -4,7 +4,7 @@
 use crate::input::list_some;
 use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
-use crate::model::schema::{Additional, Schema, is_meta};
+use crate::model::schema::{Keyword, Schema, is_meta};
 use crate::model::{Crd, FieldPath, PathStep};
 
 /// How many objects a message names; the others are counted.
@@ -35,7 +35,7 @@ pub(super) fn check(collector: &mut FactCollector<'_>) {
 /// Collects objects that drop undeclared fields. `kept` is true under a list that preserves unknown fields.
 fn below(schema: &Schema<'_>, kept: bool, path: &mut FieldPath, closed: &mut Vec<FieldPath>) {
     let keeps = kept || schema.preserves_unknown();
-    if schema.ty() == Some("object") && !keeps && matches!(schema.additional(), Additional::Absent) {
+    if schema.ty() == Some("object") && !keeps && !schema.has(Keyword::AdditionalProperties) {
         closed.push(path.clone());
     }
     for (step, _, child) in schema.children() {

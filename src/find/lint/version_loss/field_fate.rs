@@ -1,7 +1,7 @@
 //! What one version keeps of a field, according to the server's pruning.
 
 use crate::input::yaml::Node;
-use crate::model::schema::{Additional, Keyword, Schema};
+use crate::model::schema::{Keyword, Schema};
 use crate::server::key_fate::{KeyFate, Pruning};
 
 /// What happens to a field in one version, with the key in the file that causes it.
@@ -158,7 +158,7 @@ impl<'t> Declared<'t> {
     }
 
     pub fn is_map(&self) -> bool {
-        matches!(self.schema.additional(), Additional::Schema(_) | Additional::Flag(true))
+        self.schema.has(Keyword::AdditionalProperties) && self.schema.additional_flag() != Some(false)
     }
 
     pub fn is_any_type(&self) -> bool {
