@@ -23,10 +23,12 @@ mod tests;
 mod time_bounds;
 
 use std::cell::{LazyCell, OnceCell};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::cel::normalise::is_transition;
+use crate::cel::reads::reads;
 use crate::model::relation::{Comparison, Relation, UndecidedReason};
 use crate::model::schema::{Schema, Shape, ValidationRule};
 
@@ -37,6 +39,9 @@ pub(crate) use rule_form::Known;
 
 /// How many rules one rule is compared with at once.
 const MAX_TOGETHER: usize = 8;
+/// How many rules a node may have for a search of those that are related to a new one, and how many are tried together.
+const MAX_RELATED: usize = 40;
+const MAX_NEAR: usize = 3;
 
 /// The cost of reading a rule, by its bytes, and of going through its cases, in conditions of the budget.
 const FORM: usize = 20;
@@ -187,8 +192,9 @@ impl<'f> RuledValues<'f> {
         // Adding rules never accepts more.
         let asks_nothing = |compared: &Comparison<Sample>| matches!(compared.relation, Relation::Equal | Relation::Wider);
         let compared = self.compare(&[], &[rule.text]);
-        let held = texts(gone);
-        if asks_nothing(&compared) || (!held.is_empty() && asks_nothing(&self.compare(&held, &[held.as_slice(), &[rule.text]].concat()))) {
+        let follows = |held: &[&str]| !held.is_empty() && asks_nothing(&self.compare(held, &[held, &[rule.text]].concat()));
+        let (gone, near) = (texts(gone), texts(&related(old, rule)));
+        if asks_nothing(&compared) || follows(&gone) || (near != gone && follows(&near)) {
             return Comparison::equal();
         }
         Comparison { relation: Relation::Narrower, ..compared }
@@ -242,6 +248,18 @@ impl<'f> RuledValues<'f> {
             _ => Comparison::known(Relation::Wider),
         }
     }
+}
+
+/// The rules that have most to do with another one: those that read the same fields.
+fn related<'r, 't>(rules: &'r [NodeRule<'t>], other: &NodeRule<'_>) -> Vec<&'r NodeRule<'t>> {
+    if rules.len() > MAX_RELATED || other.text.len() > MAX_RULE {
+        return Vec::new();
+    }
+    let fields = reads(other.text).fields;
+    let shared = |rule: &NodeRule<'_>| reads(rule.text).fields.iter().filter(|field| fields.contains(field)).count();
+    let mut near: Vec<(usize, &NodeRule<'t>)> = rules.iter().map(|rule| (shared(rule), rule)).filter(|(count, _)| *count > 0).collect();
+    near.sort_by_key(|(count, _)| Reverse(*count));
+    near.into_iter().take(MAX_NEAR).map(|(_, rule)| rule).collect()
 }
 
 /// The rules that apply on create.

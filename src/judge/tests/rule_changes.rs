@@ -1,7 +1,9 @@
 //! CEL rules as real commits change them: equivalent rewrites, weaker rules, and stronger rules.
 
+use crate::find::change::{ChangeOptions, diff};
 use crate::judge::finding::Class;
-use crate::model::fact::{Certainty, Fact};
+use crate::model::fact::{Affected, Certainty, Fact, Word};
+use crate::model::{Bundle, Documents};
 
 use super::{facts, judged, with_root};
 
@@ -54,6 +56,45 @@ fn equivalent_rules_are_no_change() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// No object has the new value yet. The comparison of the rules itself must show that: several such nodes are too many to search
+/// for an object of each.
+#[test]
+fn rules_that_follow_a_new_enum_value_refuse_nothing() {
+    let balancer = |values: &str, rules: &[(&str, &str)]| {
+        let rules: Vec<String> = rules.iter().map(|(rule, message)| format!("{{rule: \"{rule}\", message: {message}}}")).collect();
+        let (field, fields) = ("{type: object, properties: {a: {type: string}}}", ["slow", "zone", "override"]);
+        let fields: Vec<String> = fields.iter().map(|name| format!("{name}: {field}")).collect();
+        with_root(&format!(
+            "{{type: object, properties: {{spec: {{type: object, required: [type], properties: {{type: {{type: string, enum: [{values}]}}, \
+             {}}}, x-kubernetes-validations: [{}]}}}}}}",
+            fields.join(", "),
+            rules.join(", ")
+        ))
+    };
+    let old = balancer(
+        "Random, Hash, Least",
+        &[
+            ("self.type in ['Random', 'Hash'] ? !has(self.slow) : true", "Slow start is only supported for Least"),
+            ("self.type == 'Least' ? !has(self.zone) : true", "Zones are not supported for Least"),
+        ],
+    );
+    let new = balancer(
+        "Random, Hash, Least, Module",
+        &[
+            ("self.type in ['Random', 'Hash', 'Module'] ? !has(self.slow) : true", "Slow start is only supported for Least"),
+            ("self.type in ['Least', 'Module'] ? !has(self.zone) : true", "Zones are not supported for Least and Module"),
+            ("self.type == 'Module' ? !has(self.override) : true", "Overrides are not supported for Module"),
+        ],
+    );
+    let (old, new) = (Documents::of_text("old.yaml", &old), Documents::of_text("new.yaml", &new));
+    let options = ChangeOptions { witnesses: false, ..ChangeOptions::default() };
+    let found = diff(&Bundle::read(&old), &Bundle::read(&new), &options);
+    let refusing: Vec<&Fact> = found.iter().filter(|fact| fact.affects.contains(Affected::Writers)).collect();
+    assert!(found.len() > 2 && refusing.is_empty(), "{refusing:?}");
+    let zones = found.iter().find(|fact| fact.words.get(&Word::Rule).is_some_and(|rule| rule.contains("'Least', 'Module'")));
+    assert!(zones.is_some_and(|fact| fact.words.contains_key(&Word::Old)), "it is matched with the rule that it extends: {zones:?}");
 }
 
 /// A rule that the search for an object can't analyse must not hide what happens to null.
