@@ -123,7 +123,7 @@ fn only_findings_of_the_server_refuse() {
         let report = report("guidelines", std::slice::from_ref(&old), &[new]);
         let change = found(&report, "resource-identity-changed").expect("the change");
         let refused = found(&report, "identity-immutable").expect("the refusal");
-        assert_eq!(refused.cause, [change.fingerprint.clone()], "{at}");
+        assert_eq!(refused.cause, std::slice::from_ref(&change.fingerprint), "{at}");
         for finding in &report.findings {
             assert_eq!(finding.family == Family::Server, finding.affects.contains(Affected::Refused), "{}", finding.rule);
         }
