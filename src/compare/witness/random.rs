@@ -162,8 +162,12 @@ impl Witnesses<'_> {
             let combined = if turn % 3 == 2 { combiner.combined(&mut sampler, both) } else { None };
             let other = || {
                 let before = sampler.body(self.old, at)?;
-                // Some updates replace the whole object.
-                let after = if turn % 6 == 1 { sampler.body(self.old, at) } else { sampler.changed(&before, self.old, at) };
+                let after = match turn % 6 {
+                    // Some updates replace the whole object, and some send the same again.
+                    1 => sampler.body(self.old, at),
+                    3 => Some(before.clone()),
+                    _ => sampler.changed(&before, self.old, at),
+                };
                 Some((before, after?))
             };
             let Some(update) = combined.or_else(other) else { continue };

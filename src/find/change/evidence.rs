@@ -361,7 +361,7 @@ fn show(
 fn also_refused(fact: &Fact, what: What<'_>, witnesses: &Witnesses<'_>) -> Option<Witness> {
     let path = &fact.path;
     let found = match fact.aspect {
-        Aspect::Default | Aspect::Nullable => witnesses.show(path, what, Cause::Refusal),
+        Aspect::Default | Aspect::Nullable | Aspect::EmbeddedResource => witnesses.show(path, what, Cause::Refusal),
         // Nothing fills the field any more.
         Aspect::Presence if fact.affects.contains(Affected::Behaviour) => witnesses.show(path, What::Absent, Cause::Refusal),
         Aspect::PreserveUnknown | Aspect::AdditionalProperties => {
@@ -379,8 +379,10 @@ fn also_refused(fact: &Fact, what: What<'_>, witnesses: &Witnesses<'_>) -> Optio
 fn refuses_by_itself(fact: &Fact, witness: &Witness, witnesses: &Witnesses<'_>) -> bool {
     match fact.aspect {
         Aspect::Default | Aspect::Nullable => true,
-        Aspect::PreserveUnknown | Aspect::AdditionalProperties => witnesses.is_refused_because_of(&fact.path, fact.aspect, witness),
-        Aspect::Presence if fact.affects.contains(Affected::Behaviour) => witnesses.is_refused_because_of(&fact.path, fact.aspect, witness),
+        Aspect::Presence if !fact.affects.contains(Affected::Behaviour) => false,
+        Aspect::PreserveUnknown | Aspect::AdditionalProperties | Aspect::EmbeddedResource | Aspect::Presence => {
+            witnesses.is_refused_because_of(&fact.path, fact.aspect, witness)
+        }
         _ => false,
     }
 }

@@ -167,6 +167,17 @@ fn requests_without_a_default_that_conditions_needed() {
         format!("{{type: object, properties: {{c: {{type: integer{default}}}}}, x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}")
     };
     writers(&kept(", default: 1"), &kept(""));
+    let equal = |default: &str| {
+        let item = format!("{{type: object, required: [k], properties: {{k: {{type: string}}, v: {{type: boolean{default}}}}}}}");
+        let list = "x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], x-kubernetes-validations: [{rule: \"self == oldSelf\"}]";
+        format!("{{type: object, properties: {{b: {{type: array, items: {item}, {list}}}}}}}")
+    };
+    writers(&equal(", default: true"), &equal(""));
+    let some = |embedded: &str| {
+        let fields = format!("type: object{embedded}, minProperties: 1, properties: {{spec: {{type: object}}}}");
+        format!("{{type: object, required: [d], properties: {{d: {{{fields}}}}}}}")
+    };
+    writers(&some(", x-kubernetes-embedded-resource: true"), &some(""));
     // Existing objects have a value now, which can't be changed.
     let fixed = |default: &str| {
         let rule = "x-kubernetes-validations: [{rule: \"self == oldSelf\"}]";
