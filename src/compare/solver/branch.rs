@@ -1,5 +1,6 @@
 //! The tableau: conditions are expanded until only atoms are left, with one branch for each alternative.
 
+use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::rc::Rc;
 
@@ -43,14 +44,47 @@ impl<'s> Choice<'s> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Branch<'s> {
     pub(crate) atoms: Vec<Atom<'s>>,
-    /// What each of them is about. Only conditions about the same can contradict each other.
-    topics: Vec<u64>,
+    topics: Topics,
     choices: Vec<Choice<'s>>,
+    /// How many choices were made.
+    made: usize,
     dead: bool,
 }
 
-/// How many topics are compared at a time, for the price of one condition.
-const TOPICS: usize = 64;
+/// How many choices may depend on each other: each is a few frames on the stack.
+const MAX_CHOICES: usize = 400;
+/// How many atoms are copied for the price of one condition.
+const COPIED: usize = 64;
+/// From how many atoms on they are indexed by their topics.
+const MANY: usize = 32;
+
+/// What each atom is about. Only conditions about the same can contradict each other.
+#[derive(Debug, Clone, Default)]
+struct Topics {
+    all: Vec<u64>,
+    /// With many atoms, the last one about each topic, and for each the one before it about the same.
+    last: HashMap<u64, usize, foldhash::fast::FixedState>,
+    before: Vec<Option<usize>>,
+}
+
+impl Topics {
+    fn push(&mut self, topic: u64) {
+        self.all.push(topic);
+        if self.all.len() < MANY {
+            return;
+        }
+        for (at, topic) in self.all.iter().enumerate().skip(self.before.len()) {
+            self.before.push(self.last.insert(*topic, at));
+        }
+    }
+
+    /// The positions of the atoms about a topic.
+    fn about(&self, topic: u64) -> impl Iterator<Item = usize> + '_ {
+        let few = self.all.get(self.before.len()..).unwrap_or_default().iter().enumerate();
+        let few = few.filter(move |(_, about)| **about == topic).map(|(at, _)| at);
+        few.chain(std::iter::successors(self.last.get(&topic).copied(), |at| self.before.get(*at).copied().flatten()))
+    }
+}
 
 /// A number for what a condition is about: its key, or else its sort.
 fn topic(part: &Part<'_>) -> u64 {
@@ -128,9 +162,12 @@ impl<'s> Solver<'s> {
     }
 
     fn choose(&mut self, goal: &Goal<'s>, kind: Kind, branch: &Branch<'s>, choice: Choice<'s>) -> Search<Value> {
+        if branch.made >= MAX_CHOICES {
+            return Search::Undecided(UndecidedReason::Budget);
+        }
         let mut open = None;
         for option in choice.options {
-            let mut next = branch.clone();
+            let mut next = Branch { made: branch.made + 1, ..branch.clone() };
             let keys_for: Vec<Atom<'s>> = option.iter().filter(|atom| !atom.holds).cloned().collect();
             for atom in option {
                 self.assume(&mut next, kind, atom);
@@ -201,23 +238,12 @@ impl<'s> Solver<'s> {
 
     /// Whether a condition contradicts one that is already assumed.
     fn contradicts(&mut self, branch: &Branch<'s>, topic: u64, atom: &Atom<'s>, kind: Kind) -> bool {
-        let mut work = 0;
-        let mut found = false;
-        for (topics, atoms) in branch.topics.chunks(TOPICS).zip(branch.atoms.chunks(TOPICS)) {
+        // Each is copied and planned later.
+        let mut work = branch.atoms.len().div_ceil(COPIED);
+        let found = branch.topics.about(topic).filter_map(|at| branch.atoms.get(at)).any(|known| {
             work += 1;
-            if !topics.contains(&topic) {
-                continue;
-            }
-            found = topics.iter().zip(atoms).any(|(about, known)| {
-                *about == topic && {
-                    work += 1;
-                    self.conflict(known, atom, kind)
-                }
-            });
-            if found {
-                break;
-            }
-        }
+            self.conflict(known, atom, kind)
+        });
         self.charge(work);
         found
     }

@@ -48,3 +48,24 @@ fn long_rules_are_not_analysed() {
     let long = |last: usize| (0..=last).map(|number| format!("self != 'v{number}'")).collect::<Vec<_>>().join(" && ");
     assert!(crate::compare::limits::analysed(&long(20)).is_some() && crate::compare::limits::analysed(&long(200)).is_none());
 }
+
+/// `oneOf` of `oneOf` …, with a different range of integers in each of the 2^depth leaves.
+fn exclusive_ranges(depth: u32, first: &mut i64) -> Value {
+    if depth == 0 {
+        *first += 3;
+        return json!({"minimum": *first, "maximum": *first + 1});
+    }
+    json!({"oneOf": [exclusive_ranges(depth - 1, first), exclusive_ranges(depth - 1, first)]})
+}
+
+#[test]
+fn thousands_of_choices_do_not_exhaust_the_stack() {
+    let number = |first: i64| {
+        let mut schema = exclusive_ranges(12, &mut { first });
+        schema["type"] = json!("integer");
+        shape(&schema)
+    };
+    let (old, new) = (number(0), number(1));
+    let compared = order_roots(&old, &new, &Budget::shared());
+    assert_ne!((compared.loses, compared.gains), (Some(false), Some(false)));
+}
