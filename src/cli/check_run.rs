@@ -179,7 +179,7 @@ impl<'r> CheckRun<'r> {
         self.release.iter().for_each(|release| release.report(streams));
         let mut exit = self.manifests.problems(streams);
         if judgement.book.is_cut() {
-            streams.error("the conditions of your rules and policies take too long for this many changes, so not all were applied");
+            streams.error("the conditions of your rules and policies, or the patterns of your waivers, take too long for this many changes, so not all were applied");
             exit = exit.or(Exit::Usage);
         }
         if let Some(objects) = &self.objects {

@@ -103,6 +103,93 @@ impl Glob {
     }
 }
 
+/// A pattern prepared for many texts.
+pub struct Matcher<'g> {
+    glob: &'g Glob,
+    /// Which characters the text must contain.
+    letters: Letters,
+    /// The tokens as bits, if they fit: for each ASCII character, those that it is, and those with a special meaning.
+    bits: Option<Box<TokenBits>>,
+}
+
+struct TokenBits {
+    own: [u64; 128],
+    one: u64,
+    part: u64,
+    any: u64,
+}
+
+/// The ASCII characters of a text, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Letters(u128);
+
+impl Letters {
+    pub fn of(text: &str) -> Self {
+        Letters(text.bytes().filter(u8::is_ascii).fold(0, |letters, byte| letters | 1 << byte))
+    }
+}
+
+impl<'g> Matcher<'g> {
+    pub fn new(glob: &'g Glob) -> Self {
+        let literals = glob.tokens.iter().filter_map(|token| if let Token::Char(c) = token { Some(*c) } else { None });
+        let letters = Letters::of(&literals.collect::<String>());
+        Matcher { glob, letters, bits: TokenBits::of(&glob.tokens).map(Box::new) }
+    }
+
+    /// Whether the pattern matches a text with these characters. Adds what that cost to the work, roughly in characters.
+    pub fn matches(&self, text: &str, letters: Letters, work: &mut usize) -> bool {
+        *work += 1;
+        if self.letters.0 & !letters.0 != 0 || !self.glob.text.get(..self.glob.literal).is_some_and(|literal| text.starts_with(literal)) {
+            return false;
+        }
+        match &self.bits {
+            Some(bits) => {
+                *work += text.len();
+                bits.matches(text, self.glob.tokens.len())
+            }
+            None => {
+                *work += text.len() * (self.glob.tokens.len() + 1);
+                self.glob.matches(text)
+            }
+        }
+    }
+}
+
+impl TokenBits {
+    fn of(tokens: &[Token]) -> Option<Self> {
+        let mut bits = TokenBits { own: [0; 128], one: 0, part: 0, any: 0 };
+        // One more position is that after the last token.
+        if tokens.len() >= u64::BITS as usize {
+            return None;
+        }
+        for (at, token) in tokens.iter().enumerate() {
+            let bit = 1 << at;
+            match token {
+                Token::Char(c) => *bits.own.get_mut(*c as usize)? |= bit,
+                Token::One => bits.one |= bit,
+                Token::Part => bits.part |= bit,
+                Token::Any => bits.any |= bit,
+            }
+        }
+        Some(bits)
+    }
+
+    /// Like [`Glob::matches`], for all positions at once. No two runs are next to each other, so one may be skipped at a time.
+    fn matches(&self, text: &str, tokens: usize) -> bool {
+        let skip = |reached: u64| reached | (reached & (self.part | self.any)) << 1;
+        let mut reached = skip(1);
+        for c in text.chars() {
+            let own = self.own.get(c as usize).copied().unwrap_or(0);
+            let stay = self.any | if c == '.' { 0 } else { self.part };
+            reached = skip((reached & (own | self.one)) << 1 | reached & stay);
+            if reached == 0 {
+                return false;
+            }
+        }
+        reached >> tokens & 1 == 1
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +209,28 @@ mod tests {
         assert!(Glob::name("*.example.com").matches("widgets.shop.example.com"));
         assert!(Glob::name("*").matches("") && !Glob::name("v1").matches("v1beta1"));
         assert!(Glob::name("v1").is_plain() && !Glob::name("v?").is_plain());
+    }
+
+    #[test]
+    fn prepared_patterns_match_the_same() {
+        let patterns = ["*", "**", "a*b", "*.b", "a.*.c", "a**c", "?", "a?c*", "ab", "*b*", "b*.?", "é*", "*é", "a*b*c*a*b*c"];
+        let texts = ["", "a", "ab", "a.b", "a.b.c", "abc", "a.bb.c", "bé", "éa", "aabbcc", "abcabc", "b.é"];
+        let long = "a*".repeat(40);
+        for pattern in patterns.into_iter().chain([long.as_str()]) {
+            for glob in [Glob::name(pattern), Glob::path(pattern)] {
+                for text in texts.into_iter().chain(["a".repeat(50).as_str()]) {
+                    let found = Matcher::new(&glob).matches(text, Letters::of(text), &mut 0);
+                    assert_eq!(found, glob.matches(text), "{pattern} {text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_without_the_letters_of_a_pattern_costs_nothing() {
+        let mut work = 0;
+        assert!(!Matcher::new(&Glob::path("spec.*x*")).matches("spec.size", Letters::of("spec.size"), &mut work));
+        assert_eq!(work, 1);
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub mod baseline;
 pub mod bump;
 pub mod existing_objects;
 pub mod finding;
+mod finding_index;
 pub mod overview;
 pub mod policy;
 pub mod report;

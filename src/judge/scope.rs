@@ -20,7 +20,10 @@ impl RunScope<'_> {
 
     /// Whether findings of these rules and CRDs could have been found. Without a rule, a change may be meant.
     pub fn sees(&self, rule: Option<&Glob>, crd: Option<&Glob>) -> bool {
-        let seen = |glob: &Glob| self.crds.iter().any(|crd| glob.matches(crd));
+        let seen = |glob: &Glob| match glob.is_plain() {
+            true => self.crds.contains(glob.as_str()),
+            false => self.crds.iter().any(|crd| glob.matches(crd)),
+        };
         crd.is_none_or(seen) && rule.map_or(self.review, |rule| self.sees_rule(rule))
     }
 

@@ -7,10 +7,13 @@ use crate::input::glob::Glob;
 use crate::input::yaml::Span;
 use crate::judge::baseline::Baseline;
 use crate::judge::finding::{Finding, Status};
-use crate::judge::rule::Book;
+use crate::judge::finding_index::FindingIndex;
 use crate::judge::scope::RunScope;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::{FileId, Place};
+
+/// How many characters waivers may be compared with, together about half a second.
+const MOST_WORK: usize = 200_000_000;
 
 /// Accepts findings, with a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,17 +33,6 @@ pub struct Waiver {
 }
 
 impl Waiver {
-    fn takes(&self, finding: &Finding, book: &Book) -> bool {
-        let fits = |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));
-        let names =
-            |fingerprint: &String| *fingerprint == finding.fingerprint || (finding.class.is_some() && *fingerprint == finding.group);
-        self.fingerprint.as_ref().is_none_or(names)
-            && self.rule.as_ref().is_none_or(|rule| book.matches_id(&finding.rule, rule))
-            && fits(&self.crd, &finding.crd)
-            && fits(&self.version, finding.version.as_deref().unwrap_or_default())
-            && fits(&self.path, &finding.path)
-    }
-
     /// What it applies to, without its reason and end date.
     pub fn target(&self) -> String {
         let mut text = match (&self.rule, &self.fingerprint) {
@@ -78,13 +70,22 @@ pub struct Waivers<'a> {
 impl Waivers<'_> {
     /// Marks accepted findings, and returns a fact for each waiver that has expired or accepts nothing. After the edit is merged,
     /// its waiver accepts nothing, expired or not.
+    ///
+    /// If that takes too long, the other waivers aren't applied, and the book knows.
     pub fn apply(&self, findings: &mut [Finding], scope: &RunScope<'_>) -> Vec<Fact> {
         let mut facts = Vec::new();
-        for waiver in self.list {
+        let index = (!self.list.is_empty()).then(|| FindingIndex::new(findings, scope.book));
+        let mut work = 0;
+        for (waiver, index) in self.list.iter().zip(index.iter().cycle()) {
             let lapsed = waiver.until.zip(self.today).is_some_and(|(until, today)| today > until);
-            let mut used = false;
-            for finding in findings.iter_mut().filter(|finding| waiver.takes(finding, scope.book)) {
-                used = true;
+            let accepted = index.accepted_by(waiver, &mut work);
+            if work > MOST_WORK {
+                scope.book.cut();
+                break;
+            }
+            let used = !accepted.is_empty();
+            for at in accepted {
+                let Some(finding) = findings.get_mut(at) else { continue };
                 if !lapsed && finding.status == Status::New {
                     finding.status = Status::Waived;
                     finding.waiver = Some(waiver.note());
