@@ -17,6 +17,8 @@ use super::solver::{Formula, Goal, Pin, PinTarget, Preference, Solver};
 const MAX_AROUND: usize = 600;
 /// Which part of the work of a comparison the search for them may take.
 const AROUND_PART: usize = 10;
+/// Which part of it the searches for all schemas together may take.
+const ALL_AROUND_PART: usize = 6;
 /// Larger sizes are not generated.
 const MAX_SIZE: u64 = 200;
 
@@ -32,16 +34,21 @@ pub fn filled(root: &Shape) -> Option<Value> {
 
 /// The smallest body with this value at a path; a list on the path gets one item, a map one key.
 pub fn embed(root: &Shape, path: &FieldPath, value: &Value) -> Option<Value> {
+    embed_within(root, path, value, &Budget::of_each())
+}
+
+pub(super) fn embed_within(root: &Shape, path: &FieldPath, value: &Value, budget: &Budget) -> Option<Value> {
     let pin = Pin { steps: path.steps(), target: PinTarget::Value(value) };
-    BodyMaker::new(root, Preference::Small, &Budget::of_each()).make(Some(pin))
+    BodyMaker::new(root, Preference::Small, budget).make(Some(pin))
 }
 
 /// Bodies at the boundaries of the schema: each field at its minimum and maximum, each enum value, each count, omitted fields and
-/// null fields. At most `MAX_AROUND`, and fewer for a schema of thousands of fields, for which each takes long.
-pub fn around(root: &Shape) -> Vec<Value> {
+/// null fields. At most `MAX_AROUND`, and fewer for a schema of thousands of fields, for which each takes long, and if the work is
+/// shared by many schemas.
+pub fn around(root: &Shape, share: usize) -> Vec<Value> {
     let mut wishes = Vec::new();
     collect(root, &FieldPath::root(), &mut wishes);
-    let mut maker = BodyMaker::new(root, Preference::Small, &Budget::shared().part(AROUND_PART));
+    let mut maker = BodyMaker::new(root, Preference::Small, &Budget::shared().part(AROUND_PART.max(share.saturating_mul(ALL_AROUND_PART))));
     let mut bodies: Vec<Value> = Vec::new();
     let full = filled(root);
     let pinned = wishes.iter().filter_map(|wish| {

@@ -283,8 +283,8 @@ fn made_objects_are_valid() {
             Some(body) => check(&mut table, "filled not valid", &body),
             None => table.record("no filled", record, &order),
         }
-        let bodies = around(&shape);
-        assert_eq!(bodies, around(&shape));
+        let bodies = around(&shape, 1);
+        assert_eq!(bodies, around(&shape, 1));
         for body in &bodies {
             table.count("around");
             check(&mut table, "around not valid", body);

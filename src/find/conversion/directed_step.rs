@@ -90,8 +90,11 @@ impl DirectedStep {
         self.undo.is_some() && self.op.moves_value() && before.iter().flatten().count() < 2
     }
 
-    /// Whether the parents that the step needs to write its fields exist.
+    /// Whether the parents that the step needs to write its fields exist. A null has no fields.
     pub fn can_write(&self, container: &Value) -> bool {
+        if container.is_null() && self.inner().iter().any(|names| !names.is_empty()) {
+            return false;
+        }
         let parent = |names: &NamePath| names.split_last().and_then(|(_, above)| get(container, above)).is_some();
         !self.op.needs_parent() || self.inner().iter().all(parent)
     }

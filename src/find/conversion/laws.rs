@@ -4,6 +4,7 @@
 //! A law is proved from the conditions of the steps where possible, and otherwise tested with sample objects.
 
 mod repetition;
+mod restored_values;
 mod round_trip;
 mod validity;
 #[cfg(any(test, fuzzing))]
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::compare::Budget;
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 use crate::server::object::differences;
@@ -56,6 +58,7 @@ impl Law {
 
 /// Why a law can't be proved.
 const PARTLY_KNOWN: &str = "the results of the steps are only partly known";
+const SHARED_KEY: &str = "two steps of one kind preserve values of the same field";
 
 /// Why a law doesn't apply.
 const NO_CONVERSION: &str = "the manifest doesn't convert in this direction";
@@ -93,6 +96,7 @@ pub struct LawCheck<'m> {
     forward: Option<Converter<'m>>,
     back: Option<Converter<'m>>,
     keys: Arc<ListKeys>,
+    budget: Budget,
     /// The examples of the manifest that the old and the new version accept, with a name if they lack one.
     examples: [Vec<Value>; 2],
 }
@@ -119,7 +123,14 @@ impl<'m> LawCheck<'m> {
             manifest.examples.iter().filter_map(|example| accepted(old, &example.old)).collect(),
             manifest.examples.iter().filter_map(|example| accepted(new, &example.new)).collect(),
         ];
-        LawCheck { manifest, old, new, forward: converter(Direction::Forward), back: converter(Direction::Back), keys, examples }
+        let (forward, back) = (converter(Direction::Forward), converter(Direction::Back));
+        LawCheck { manifest, old, new, forward, back, keys, budget: Budget::of_each(), examples }
+    }
+
+    /// Limits the work of all proofs together.
+    #[must_use]
+    pub fn within(self, budget: &Budget) -> Self {
+        LawCheck { budget: budget.clone(), ..self }
     }
 
     fn converter(&self, direction: Direction) -> Option<&Converter<'m>> {
@@ -201,7 +212,7 @@ impl<'m> LawCheck<'m> {
     /// The schema of everything that a direction can produce; `None` if it isn't known.
     pub(crate) fn output_schema(&self, direction: Direction) -> Option<Shape> {
         let (start, _) = self.endpoints(direction);
-        self.ops(direction)?.iter().try_fold(start.shape.clone(), |shape, (op, _)| output_schema(op, &shape))
+        self.ops(direction)?.iter().try_fold(start.shape.clone(), |shape, (op, _)| output_schema(op, shape))
     }
 
     /// Returns the object without its `apiVersion` and preserved values.

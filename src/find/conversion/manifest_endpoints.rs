@@ -62,6 +62,12 @@ impl<'m, 'b, 't> ManifestEndpoints<'m, 'b, 't> {
         Some(ManifestEndpoints { manifest, old_crd, new_crd, from, to, old: endpoint(from)?, new: endpoint(to)?, of_change })
     }
 
+    /// Generates fewer objects of both versions, because they are generated for this many schemas.
+    #[must_use]
+    pub fn sharing_work(self, share: usize) -> Self {
+        ManifestEndpoints { old: self.old.sharing_work(share), new: self.new.sharing_work(share), ..self }
+    }
+
     /// `within` or `across` channels.
     pub fn channels(&self) -> &'static str {
         let channel = |end: &ManifestEndpoint, crd: &Crd<'t>| end.channel.clone().or_else(|| crd.channel().map(str::to_owned));

@@ -13,9 +13,8 @@ use super::shape_edit::literal;
 use super::step::Op;
 
 /// Computes the schema of the objects that an operation produces from objects of a schema; `None` if it isn't known.
-pub(crate) fn output_schema(op: &Op, shape: &Shape) -> Option<Shape> {
+pub(crate) fn output_schema(op: &Op, mut shape: Shape) -> Option<Shape> {
     let containers = Containers::of(&op.paths())?;
-    let mut shape = shape.clone();
     op.output_schema(&mut shape, containers.prefix.steps().len())?;
     Some(shape)
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::compare;
 use crate::model::schema::shape::{ListType, Type};
 use crate::model::schema::{Shape, is_meta};
-use crate::server::object::{Compiled, Response};
+use crate::server::object::{Compiled, Response, value_count};
 
 use super::manifest::api_version;
 
@@ -19,12 +19,23 @@ pub struct SchemaEndpoint {
     api_version: String,
     kind: String,
     samples: OnceLock<Vec<Value>>,
+    /// How many schemas objects are generated for in the same run.
+    share: usize,
 }
+
+/// How many values all objects together may have that are sent to find one with distinct values.
+const MOST_TRIED: usize = 200_000;
 
 impl SchemaEndpoint {
     pub fn new(shape: Shape, group: &str, version: &str, kind: &str) -> Self {
         let api_version = api_version(group, version);
-        SchemaEndpoint { compiled: Compiled::new(&shape), shape, api_version, kind: kind.to_owned(), samples: OnceLock::new() }
+        SchemaEndpoint { compiled: Compiled::new(&shape), shape, api_version, kind: kind.to_owned(), samples: OnceLock::new(), share: 1 }
+    }
+
+    /// Generates fewer objects, because they are generated for this many schemas.
+    #[must_use]
+    pub fn sharing_work(self, share: usize) -> Self {
+        SchemaEndpoint { share, ..self }
     }
 
     /// Builds an object from a body by adding API version, kind and name.
@@ -67,7 +78,7 @@ impl SchemaEndpoint {
         self.samples.get_or_init(|| {
             let mut objects: Vec<Value> = Vec::new();
             let filled = compare::filled(&self.shape).map(|body| self.object(body)).map(|object| self.with_distinct_values(object));
-            let bodies = compare::around(&self.shape).into_iter().map(|body| self.object(body));
+            let bodies = compare::around(&self.shape, self.share).into_iter().map(|body| self.object(body));
             // Two items in an order that isn't sorted.
             let pair = filled.as_ref().and_then(|object| self.with_doubled_item(object)).map(|object| self.with_distinct_values(object));
             for object in filled.into_iter().chain(pair).chain(bodies) {
@@ -83,12 +94,19 @@ impl SchemaEndpoint {
         })
     }
 
+    /// Like [`SchemaEndpoint::samples`], if nothing else is needed.
+    pub fn into_samples(self) -> Vec<Value> {
+        self.samples();
+        self.samples.into_inner().unwrap_or_default()
+    }
+
     /// Gives every string and number a different value, in descending order where the schema allows it.
     fn with_distinct_values(&self, mut object: Value) -> Value {
         let mut leaves = Vec::new();
         let spec = object.as_object().into_iter().flatten().filter(|(key, _)| !is_meta(key));
         spec.for_each(|(key, value)| collect(value, &format!("/{}", escaped(key)), &mut leaves));
-        for (number, pointer) in leaves.into_iter().enumerate().take(DISTINCT) {
+        let tried = (MOST_TRIED / self.share.max(1) / value_count(&object).max(1)).min(DISTINCT);
+        for (number, pointer) in leaves.into_iter().enumerate().take(tried) {
             let Some(slot) = object.pointer_mut(&pointer) else { continue };
             let fresh = match slot {
                 Value::String(_) => Value::String(format!("x{:02}", DISTINCT - number)),

@@ -34,8 +34,8 @@ fn sides<'s>(a: &'s Shape, b: &'s Shape, b_accepts: bool, b_keeps: bool) -> Goal
     }
 }
 
-fn solve<'s>(a: &'s Shape, b: &'s Shape, goal: &Goal<'s>) -> Search<Value> {
-    let mut solver = Solver::new(Preference::Small, &Budget::of_each()).with_roots(&[a, b]);
+fn solve<'s>(a: &'s Shape, b: &'s Shape, goal: &Goal<'s>, budget: &Budget) -> Search<Value> {
+    let mut solver = Solver::new(Preference::Small, budget).with_roots(&[a, b]);
     solver.solve(goal).and_then(|value| match solver.meets(goal, &value) {
         Some(true) => Search::Found(value),
         _ => Search::Undecided("a validation rule can't be evaluated".into()),
@@ -43,12 +43,12 @@ fn solve<'s>(a: &'s Shape, b: &'s Shape, goal: &Goal<'s>) -> Search<Value> {
 }
 
 /// Searches for an object that `a` accepts and keeps, and `b` refuses.
-pub(crate) fn refused(a: &Shape, b: &Shape) -> Search<Value> {
-    solve(a, b, &sides(a, b, false, false))
+pub(crate) fn refused(a: &Shape, b: &Shape, budget: &Budget) -> Search<Value> {
+    solve(a, b, &sides(a, b, false, false), budget)
 }
 
 /// Searches for an object that both schemas accept and keep, with this value at a path.
-pub(crate) fn shared(a: &Shape, b: &Shape, path: &FieldPath, wanted: &Wanted) -> Search<Value> {
+pub(crate) fn shared(a: &Shape, b: &Shape, path: &FieldPath, wanted: &Wanted, budget: &Budget) -> Search<Value> {
     let zero = std::rc::Rc::new(Formula::Equals(0.into())).negated();
     let target = match wanted {
         Wanted::Sent => PinTarget::Sent,
@@ -58,5 +58,5 @@ pub(crate) fn shared(a: &Shape, b: &Shape, path: &FieldPath, wanted: &Wanted) ->
     };
     let mut goal = sides(a, b, true, true);
     goal.pin = Some(Pin { steps: path.steps(), target });
-    solve(a, b, &goal)
+    solve(a, b, &goal, budget)
 }

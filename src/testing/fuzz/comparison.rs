@@ -22,7 +22,7 @@ pub fn comparison(bytes: &[u8]) {
     let (a, b) = (shape(&old), shape(&new));
     let (before, after) = (Compiled::new(&a), Compiled::new(&b));
     let order = order_roots(&a, &b, &Budget::shared());
-    let mut objects: Vec<Value> = around(&a).into_iter().chain(around(&b)).collect();
+    let mut objects: Vec<Value> = around(&a, 1).into_iter().chain(around(&b, 1)).collect();
     objects.extend([&a, &b].into_iter().filter_map(filled));
     objects.extend((0..4).map(|_| json!({"x": value(&mut choices, 3), "y": value(&mut choices, 1)})));
     let wrong = contradiction(&order, &before, &after, &objects);

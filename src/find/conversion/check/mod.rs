@@ -6,6 +6,7 @@ mod law_facts;
 mod step_facts;
 mod unused;
 
+use crate::compare::{Budget, divide};
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::{Bundle, Crd, FieldPath, Place};
 
@@ -16,6 +17,9 @@ use super::manifest::Manifest;
 use super::manifest_endpoints::ManifestEndpoints;
 use super::step::Step;
 pub use unused::unused_manifests;
+
+/// Which part of the work of a comparison the proofs of one manifest may take.
+const LAWS_PART: usize = 3;
 
 /// The results of checking one manifest.
 #[derive(Debug)]
@@ -30,8 +34,9 @@ pub struct CheckedManifest {
 
 /// Checks every manifest whose two schemas are known, and the graph that all manifests form.
 pub fn check(conversions: &Conversions, old: &Bundle<'_>, new: &Bundle<'_>, only: &dyn Fn(&Manifest) -> bool) -> Vec<CheckedManifest> {
-    let manifests = conversions.manifests.iter().filter(|manifest| only(manifest));
-    let mut checked: Vec<CheckedManifest> = manifests.map(|manifest| check_manifest(manifest, old, new)).collect();
+    let manifests: Vec<&Manifest> = conversions.manifests.iter().filter(|manifest| only(manifest)).collect();
+    let share = 2 * manifests.len();
+    let mut checked = divide(&manifests, |manifest, budget| check_manifest(manifest, (old, new), budget, share));
     for (group, kind) in conversions.kinds() {
         for problem in conversions.graph(group, kind).problems() {
             let (manifest, fact) = graph_fact(&problem, crd_name(group, kind, old, new));
@@ -70,7 +75,8 @@ fn graph_fact(problem: &GraphProblem<'_>, crd: String) -> (String, Fact) {
     (manifest.name.clone(), fact)
 }
 
-fn check_manifest(manifest: &Manifest, old: &Bundle<'_>, new: &Bundle<'_>) -> CheckedManifest {
+/// `share`: how many schemas are checked in the same run.
+fn check_manifest(manifest: &Manifest, (old, new): (&Bundle<'_>, &Bundle<'_>), budget: &Budget, share: usize) -> CheckedManifest {
     let crd = crd_name(&manifest.group, &manifest.kind, old, new);
     let mut checker =
         ManifestChecker { manifest, crd, facts: Vec::new(), version: manifest.to.version.clone(), channel: None, channels: "within" };
@@ -80,12 +86,12 @@ fn check_manifest(manifest: &Manifest, old: &Bundle<'_>, new: &Bundle<'_>) -> Ch
     checker.merging_steps();
     checker.step_order();
     checker.examples();
-    if let Some(ends) = ManifestEndpoints::new(manifest, old, new).filter(|_| !manifest.webhook) {
+    if let Some(ends) = ManifestEndpoints::new(manifest, old, new).filter(|_| !manifest.webhook).map(|ends| ends.sharing_work(share)) {
         checker.channels = ends.channels();
         checker.channel = ends.new_crd.channel().map(str::to_owned);
         checker.version = Some(ends.to.name.to_owned());
         if checker.paths_exist(&ends) {
-            laws = checker.laws(&LawCheck::new(manifest, &ends.old, &ends.new));
+            laws = checker.laws(&LawCheck::new(manifest, &ends.old, &ends.new).within(&budget.part(LAWS_PART)));
         }
         checker.meanings();
         checker.pruned_sources(&ends);

@@ -101,7 +101,7 @@ impl ManifestChecker<'_> {
                     self.facts.push(fact.word(Word::Side, ends.to.name).word(Word::Hint, hint));
                 }
             }
-            shape = output_schema(&step.op, &shape).unwrap_or_else(|| with_anything(&shape, &step.op.writes()));
+            shape = output_schema(&step.op, shape.clone()).unwrap_or_else(|| with_anything(&shape, &step.op.writes()));
         }
         if let Some(Preserve::Field(path)) = &self.manifest.preserve
             && let (Err(_), Err(hint)) = (path_exists(&ends.old.shape, path), path_exists(&ends.new.shape, path))

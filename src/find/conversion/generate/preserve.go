@@ -179,6 +179,9 @@ func (one keptStep) key(label string) string {
 
 func (one keptStep) canWrite(c any) bool {
 	for _, names := range one.inner {
+		if c == nil && len(names) > 0 {
+			return false
+		}
 		if one.needsParent {
 			if len(names) == 0 {
 				return false

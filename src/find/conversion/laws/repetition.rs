@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
+use crate::find::conversion::directed_step::DirectedStep;
 use crate::find::conversion::manifest::Direction;
 use crate::find::conversion::search;
 use crate::find::conversion::shape_edit::known;
 use crate::model::relation::Search;
+use crate::model::schema::Shape;
 use crate::model::{FieldPath, PathStep};
 
 use super::{Attempt, Counterexample, LawCheck, LawVerdict, NO_CONVERSION, PARTLY_KNOWN, difference};
@@ -14,16 +16,15 @@ impl LawCheck<'_> {
     /// Checks that converting an object again changes nothing (RT4).
     pub fn idempotence(&self) -> LawVerdict {
         let Some(steps) = self.manifest.directed_steps(Direction::Forward) else { return LawVerdict::Undecided(NO_CONVERSION.into()) };
-        let proof = match self.output_schema(Direction::Forward) {
-            None => Err(PARTLY_KNOWN.to_owned()),
-            // A step that restores preserved values doesn't change them either.
-            Some(output)
-                if steps.iter().all(|step| step.op.is_noop(&output) && (!self.restores(step) || step.op.is_noop(&self.new.shape))) =>
-            {
-                Ok(())
-            }
-            Some(_) => Err("a step may change an object that is already converted".to_owned()),
-        };
+        let output = self.output_schema(Direction::Forward).ok_or_else(|| PARTLY_KNOWN.to_owned());
+        let output = output.and_then(|output| self.with_restored_values(Direction::Forward, output));
+        // A step that restores preserved values doesn't change them either.
+        let is_noop =
+            |step: &DirectedStep, output: &Shape| step.op.is_noop(output) && (!self.restores(step) || step.op.is_noop(&self.new.shape));
+        let proof = output.and_then(|output| match steps.iter().all(|step| is_noop(step, &output)) {
+            true => Ok(()),
+            false => Err("a step may change an object that is already converted".to_owned()),
+        });
         LawCheck::decided(proof, self.samples(Direction::Forward), |object| self.unstable(object))
     }
 
@@ -59,7 +60,7 @@ impl LawCheck<'_> {
                 continue;
             }
             for (path, wanted) in step.op.triggers() {
-                match search::shared(old, new, path, &wanted) {
+                match search::shared(old, new, path, &wanted, &self.budget) {
                     Search::Impossible => {}
                     Search::Found(body) => {
                         tested += 1;

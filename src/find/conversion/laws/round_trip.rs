@@ -13,7 +13,7 @@ use crate::find::conversion::shape_edit::check_kept;
 use crate::find::conversion::step::Op;
 use crate::model::{FieldPath, PathStep};
 
-use super::{Attempt, Counterexample, LawCheck, LawVerdict, NO_REVERSE, PARTLY_KNOWN, difference};
+use super::{Attempt, Counterexample, LawCheck, LawVerdict, NO_REVERSE, PARTLY_KNOWN, SHARED_KEY, difference};
 
 impl LawCheck<'_> {
     /// Checks that converting to the other version and back restores every object (RT1 forward, RT2 back), up to normal form and
@@ -42,7 +42,7 @@ impl LawCheck<'_> {
         self.preserved_values_are_apart().map_err(Obstacle::permanent)?;
         let steps = self.manifest.directed_steps(direction).unwrap_or_default();
         if self.manifest.preserve.is_some() && !indexes_of_shared_keys(&steps).is_empty() {
-            return Err(Obstacle::permanent("two steps of one kind preserve values of the same field".into()));
+            return Err(Obstacle::permanent(SHARED_KEY.into()));
         }
         let (start, end) = self.endpoints(direction);
         let mut shape = start.shape.clone();
@@ -62,7 +62,7 @@ impl LawCheck<'_> {
                     return Err(found);
                 }
             }
-            shape = output_schema(&op, &shape).ok_or_else(|| Obstacle::permanent(PARTLY_KNOWN.into()))?;
+            shape = output_schema(&op, shape).ok_or_else(|| Obstacle::permanent(PARTLY_KNOWN.into()))?;
             done.push(op);
         }
         check_kept(&shape, &end.shape, &FieldPath::root())
@@ -117,7 +117,7 @@ impl LawCheck<'_> {
 }
 
 /// Whether a step touches a field of another one, or creates or removes a parent of it.
-fn touches(op: &Op, other: &Op) -> bool {
+pub(super) fn touches(op: &Op, other: &Op) -> bool {
     let container = Containers::of(&op.paths()).map_or(0, |containers| containers.prefix.steps().len());
     let overlap = |a: &[PathStep], b: &[PathStep]| a.iter().zip(b).all(|(a, b)| a == b || *a == PathStep::Values || *b == PathStep::Values);
     op.paths().iter().any(|path| {

@@ -1,7 +1,11 @@
 //! Tests of the laws on whole manifests: where lost values are preserved, and that no object violates a proved law.
 
+use serde_json::json;
+
+use crate::find::conversion::convert::Converter;
 use crate::find::conversion::laws::LawVerdict;
-use crate::find::conversion::testing::{Laws, PRESERVE, because, check_laws, laws};
+use crate::find::conversion::manifest::Direction;
+use crate::find::conversion::testing::{Laws, PRESERVE, because, check_laws, conversions, laws, object};
 
 #[test]
 fn a_field_that_keeps_values_must_have_room_for_them() {
@@ -89,6 +93,48 @@ fn preserved_values_of_items_that_change_their_name_are_not_proved() {
     };
     let steps = "- mapValues: {path: 'spec.l[].name', values: {a: b, c: b}}";
     is_not_proved(|laws| &laws.returns, &list("[a, b, c]"), &list("[b]"), steps, PRESERVE);
+}
+
+#[test]
+fn restored_values_that_do_not_fit_edited_ones_are_not_proved_valid() {
+    let back = |old: &str, new: &str, steps: &str| is_not_proved(|laws| &laws.valid_back, old, new, steps, PRESERVE);
+    // `b` can be edited after `a` was dropped.
+    let one = "maxProperties: 1, {a: {type: string}, b: {type: integer}}";
+    back(one, "{b: {type: integer}}", "- drop: {path: spec.a}");
+    // The second step preserves `a` and `b` under the name that the first one uses, and `a` moves to `b`.
+    let (old, new) = ("{a: {type: string}, b: {type: number, not: {}}}", "{a: {type: string}, e: {type: object}}");
+    let rename = "- rename: {from: spec.b, to: spec.a}\n  conflict: prefer-new";
+    back(old, new, &format!("{rename}\n- set: {{path: spec.b, value: 2}}\n{rename}"));
+}
+
+#[test]
+fn nothing_is_restored_in_a_null() {
+    let conversions = conversions("- drop: {path: spec.d.a}", PRESERVE);
+    let back = Converter::new(&conversions.manifests[0], Direction::Back).unwrap();
+    let mut new = object("v2", json!({"d": null}));
+    new["metadata"]["annotations"] = json!({"shop.example.com/v1": r#"{"old":{"drop spec.d.a":[["x"]]}}"#});
+    assert_eq!(back.converted(&new).unwrap()["spec"], json!({"d": null}));
+}
+
+#[test]
+fn restored_gaps_that_the_next_conversion_fills_are_not_proved_idempotent() {
+    let old = "{a: {type: object, properties: {a: {type: boolean}}}, b: {type: object, properties: {c: {type: integer}}}}";
+    let new = "required: [b, e], {b: {type: integer, enum: [2]}, e: {type: object, x-kubernetes-preserve-unknown-fields: true}}";
+    let steps = "- rename: {from: spec.a, to: spec.e}\n- set: {path: spec.b, value: 2}\n- default: {path: spec.e, value: {a: x}}\n\
+                 - mapValues: {from: spec.a, to: spec.e, values: {a: ab}}";
+    is_not_proved(|laws| &laws.idempotent, old, new, steps, PRESERVE);
+}
+
+#[test]
+fn restored_values_that_fit_are_proved_valid() {
+    let proved = |old: &str, new: &str, steps: &str| {
+        let laws = laws(old, new, steps, PRESERVE);
+        assert_eq!(laws.valid_back, LawVerdict::Proved, "{steps}");
+    };
+    proved("{a: {type: string, maxLength: 5}, b: {type: integer}}", "{b: {type: integer}}", "- drop: {path: spec.a}");
+    proved("{a: {type: string, enum: [a, b]}}", "{a: {type: string, enum: [b]}}", "- mapValues: {path: spec.a, values: {a: b, b: b}}");
+    let renamed = "- rename: {from: spec.a, to: spec.b}\n- rename: {from: spec.b, to: spec.c}";
+    proved("{a: {type: string, maxLength: 5}}", "{c: {type: string, maxLength: 5}}", renamed);
 }
 
 #[test]

@@ -46,7 +46,11 @@ impl LawCheck<'_> {
             return (Err(because), None);
         }
         let Some(output) = self.output_schema(direction) else { return open(PARTLY_KNOWN) };
-        match search::refused(&output, &end.shape) {
+        let output = match self.with_restored_values(direction, output) {
+            Ok(output) => output,
+            Err(because) => return (Err(because), None),
+        };
+        match search::refused(&output, &end.shape, &self.budget) {
             Search::Impossible => (self.may_fail(direction).map_or(Ok(()), Err), None),
             Search::Found(body) => (Err(PARTLY_KNOWN.to_owned()), Some(body)),
             Search::Undecided(reason) => (Err(reason.to_string()), None),
@@ -61,7 +65,7 @@ impl LawCheck<'_> {
             if let Err(why) = never_fails(&step.op, &shape, step.step.conflict) {
                 return Some(why);
             }
-            match output_schema(&step.op, &shape) {
+            match output_schema(&step.op, shape) {
                 Some(output) => shape = output,
                 None => return Some(PARTLY_KNOWN.to_owned()),
             }

@@ -46,7 +46,10 @@ pub(crate) fn violation(manifest: &Manifest, text: &str, old: &SchemaEndpoint, n
         });
         all.filter(|object| is_stored(end, object)).collect()
     };
-    let (from_new, from_old) = (converted(&news, Direction::Back, old), converted(&olds, Direction::Forward, new));
+    let (mut from_new, mut from_old) = (converted(&news, Direction::Back, old), converted(&olds, Direction::Forward, new));
+    // …, and may have been edited since.
+    from_new.extend(changed(&from_new, old, &literals));
+    from_old.extend(changed(&from_old, new, &literals));
     // Preserved values show the version of an object, so they don't count for the independence of it.
     let without_preserved = olds.len();
     olds.extend(from_new);
@@ -126,8 +129,14 @@ fn literals(text: &str) -> Vec<Value> {
 /// The samples of a schema, and changed copies of them.
 fn made_up(endpoint: &SchemaEndpoint, literals: &[Value]) -> Vec<Value> {
     let mut objects: Vec<Value> = endpoint.samples().iter().filter(|object| is_stored(endpoint, object)).cloned().collect();
+    objects.extend(changed(&objects, endpoint, literals));
+    objects
+}
+
+/// Changed copies of some objects.
+fn changed(start: &[Value], endpoint: &SchemaEndpoint, literals: &[Value]) -> Vec<Value> {
+    let mut objects = Vec::new();
     let mut changer = Changer { random: Random(0x2545_F491_4F6C_DD1D), literals };
-    let start = objects.clone();
     for _ in 0..OBJECTS {
         if start.is_empty() {
             break;

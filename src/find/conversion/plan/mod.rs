@@ -78,20 +78,19 @@ pub struct PlanRefusal {
 /// Plans the steps for all CRDs that change, with the reasons for those without a plan.
 pub fn plan(old: &Bundle<'_>, new: &Bundle<'_>, conversions: Option<&Conversions>) -> (Vec<Plan>, Vec<PlanRefusal>) {
     let (mut plans, mut refusals) = (Vec::new(), Vec::new());
-    for after in &new.crds {
-        let Some(before) = after.counterpart(old.named(after.name)) else { continue };
-        if before.node.same_text(after.node) {
-            continue;
-        }
-        let plan = Planner { old: before, new: after, objects: StoredObjects::new((old, new), (before, after), conversions) }.plan();
+    let pairs = new.crds.iter().filter_map(|after| Some((after.counterpart(old.named(after.name))?, after)));
+    let changed: Vec<(&Crd<'_>, &Crd<'_>)> = pairs.filter(|(before, after)| !before.node.same_text(after.node)).collect();
+    for &(before, after) in &changed {
+        let objects = StoredObjects::new((old, new), (before, after), conversions, changed.len());
+        let planner = Planner { old: before, new: after, objects };
+        let plan = planner.plan();
         let documents: Vec<Documents> = std::iter::once(without_status(before.node.to_json()))
             .chain(plan.steps.iter().filter_map(|step| step.crd.clone()))
             .map(|crd| Documents::of_text("plan.yaml", &as_yaml(&crd)))
             .collect();
         let bundles: Vec<Bundle<'_>> = documents.iter().map(Bundle::read).collect();
         let crds: Vec<&Crd<'_>> = bundles.iter().filter_map(|bundle| bundle.crds.first()).collect();
-        let objects = StoredObjects::new((old, new), (before, after), conversions);
-        match objects.check(&crds) {
+        match planner.objects.check(&crds) {
             Ok(()) => plans.push(plan),
             Err((step, reason)) => refusals.push(PlanRefusal { crd: after.name.to_owned(), step, reason }),
         }
@@ -114,7 +113,7 @@ pub fn check_sequence(bundles: &[&Bundle<'_>], conversions: Option<&Conversions>
             refusals.push(PlanRefusal { crd: before.name.to_owned(), step, reason });
             continue;
         };
-        if let Err((step, reason)) = StoredObjects::new((first, last), (before, after), conversions).check(&crds) {
+        if let Err((step, reason)) = StoredObjects::new((first, last), (before, after), conversions, first.crds.len()).check(&crds) {
             refusals.push(PlanRefusal { crd: before.name.to_owned(), step, reason });
         }
     }

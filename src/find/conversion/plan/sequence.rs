@@ -1,6 +1,8 @@
 //! Checks a sequence of CRDs, each replacing the one before: the server accepts every update, versions are removed in the right
 //! order, and objects stored under the first CRD can be read under every later one.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -25,6 +27,30 @@ pub(crate) struct StoredObjects<'p, 'b, 't> {
     last: &'b Crd<'t>,
     pub manifest: Option<&'p Manifest>,
     objects: Vec<Value>,
+    /// How the last CRD serves objects.
+    served: ServedVersions<'b, 't>,
+    needs_conversion: OnceCell<bool>,
+}
+
+/// The served versions of a CRD, compiled on first use.
+struct ServedVersions<'b, 't> {
+    crd: &'b Crd<'t>,
+    versions: Vec<(&'b Version<'t>, String, OnceCell<Option<SchemaEndpoint>>)>,
+}
+
+impl<'b, 't> ServedVersions<'b, 't> {
+    fn of(crd: &'b Crd<'t>) -> Self {
+        let served = crd.versions.iter().filter(|version| version.served);
+        ServedVersions { crd, versions: served.map(|version| (version, api_version(crd.group(), version.name), OnceCell::new())).collect() }
+    }
+
+    /// All of them with their API versions: first the object's own version, because clients use it.
+    fn for_object<'s>(&'s self, object: &Value) -> impl Iterator<Item = (&'s str, Option<&'s SchemaEndpoint>)> {
+        let own = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let order = |first: bool| self.versions.iter().map(move |version| (first, version));
+        let ordered = order(true).chain(order(false)).filter(move |(first, (_, name, _))| *first == (*name == own));
+        ordered.map(|(_, (version, name, end))| (name.as_str(), end.get_or_init(|| endpoint(self.crd, version)).as_ref()))
+    }
 }
 
 /// Why an object is not safe under a CRD.
@@ -36,7 +62,13 @@ enum UnsafeReason {
 }
 
 impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
-    pub fn new(bundles: (&'b Bundle<'t>, &'b Bundle<'t>), crds: (&'b Crd<'t>, &'b Crd<'t>), conversions: Option<&'p Conversions>) -> Self {
+    /// `share`: of how many CRDs objects are generated in the same run.
+    pub fn new(
+        bundles: (&'b Bundle<'t>, &'b Bundle<'t>),
+        crds: (&'b Crd<'t>, &'b Crd<'t>),
+        conversions: Option<&'p Conversions>,
+        share: usize,
+    ) -> Self {
         let (first, last) = crds;
         let storage = first.storage_version();
         let target = last.storage_version().map(|version| version.name);
@@ -49,13 +81,15 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
             conversions.map(|all| all.of_kind(first.group(), first.kind())).unwrap_or_default().into_iter().filter(fits).collect();
         let to_target = manifests.iter().find(|manifest| manifest.to.version.as_deref() == target && !manifest.in_place());
         let manifest = to_target.or_else(|| manifests.iter().find(|manifest| manifest.in_place())).copied();
-        let objects = storage.and_then(|version| endpoint(first, version)).map(|end| end.samples().to_vec()).unwrap_or_default();
-        StoredObjects { first, last, manifest, objects }
+        let objects = storage.and_then(|version| endpoint(first, version)).map(|end| end.sharing_work(share).into_samples());
+        let (objects, served) = (objects.unwrap_or_default(), ServedVersions::of(last));
+        StoredObjects { first, last, manifest, objects, served, needs_conversion: OnceCell::new() }
     }
 
     /// Whether some stored object must be converted before or after applying the last CRD.
     pub fn needs_conversion(&self) -> bool {
-        !self.last.conversion.is_webhook() && self.objects.iter().any(|object| danger(object, self.last).is_some())
+        let in_danger = || self.objects.iter().any(|object| danger(object, &self.served).is_some());
+        !self.last.conversion.is_webhook() && *self.needs_conversion.get_or_init(in_danger)
     }
 
     /// Whether a manifest converts objects without changing their API version.
@@ -70,8 +104,8 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
 
     /// The fields that can't be read under the last CRD.
     pub fn unreadable(&self) -> Vec<FieldPath> {
-        let in_danger = |object: &&Value| matches!(danger(object, self.last), Some(UnsafeReason::Unreadable(_)));
-        let paths: BTreeSet<FieldPath> = self.objects.iter().filter(in_danger).flat_map(|object| pruned(object, self.last)).collect();
+        let in_danger = |object: &&Value| matches!(danger(object, &self.served), Some(UnsafeReason::Unreadable(_)));
+        let paths: BTreeSet<FieldPath> = self.objects.iter().filter(in_danger).flat_map(|object| pruned(object, &self.served)).collect();
         paths.into_iter().collect()
     }
 
@@ -88,34 +122,35 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
 
     /// Returns the first wrong step, counted from 1, and why it is wrong.
     pub fn check(&self, crds: &[&Crd<'_>]) -> Result<(), (usize, String)> {
-        let mut objects = self.objects.clone();
+        let mut objects = Cow::Borrowed(&self.objects);
         let mut converted = false;
-        for (index, pair) in crds.windows(2).enumerate() {
-            let [before, after] = pair else { continue };
+        let served: Vec<ServedVersions<'_, '_>> = crds.iter().map(|crd| ServedVersions::of(crd)).collect();
+        for (index, (pair, served)) in crds.windows(2).zip(served.windows(2)).enumerate() {
+            let ([before, after], [served_before, served_after]) = (pair, served) else { continue };
             let wrong = |reason: String| (index + 1, reason);
             admitted(before, after).map_err(wrong)?;
             versions(before, after).map_err(wrong)?;
             if before.conversion.is_webhook() && after.conversion.is_webhook() {
                 continue;
             }
-            let Some(found) = objects.iter().find_map(|object| danger(object, after)) else { continue };
+            let Some(found) = objects.iter().find_map(|object| danger(object, served_after)) else { continue };
             if converted {
                 return Err(wrong(said(&found)));
             }
             let mut new_forms = self.converted(&objects).map_err(|why| wrong(format!("{}; {why}", said(&found))))?;
             // Assume that a person converts objects correctly.
-            new_forms.retain(|form| !form.by_hand || danger(&form.object, after).is_none());
+            new_forms.retain(|form| !form.by_hand || danger(&form.object, served_after).is_none());
             let new_forms: Vec<Value> = new_forms.into_iter().map(|form| form.object).collect();
             // Convert before the step if the earlier CRD also accepts the new form, or after it if the old form can still be read.
-            let safe = |crd: &Crd<'_>| new_forms.iter().find_map(|object| danger(object, crd));
-            let early = safe(before);
+            let safe = |crd: &ServedVersions<'_, '_>| new_forms.iter().find_map(|object| danger(object, crd));
+            let early = safe(served_before);
             if let (Some(early), UnsafeReason::Unreadable(_)) = (&early, &found) {
                 return Err(wrong(format!("{}, and the objects can't be converted before: {}", said(&found), said(early))));
             }
-            if let Some(late) = safe(after) {
+            if let Some(late) = safe(served_after) {
                 return Err(wrong(format!("converted objects are not safe: {}", said(&late))));
             }
-            objects = new_forms;
+            objects = Cow::Owned(new_forms);
             converted = true;
         }
         Ok(())
@@ -205,26 +240,19 @@ fn endpoint(crd: &Crd<'_>, version: &Version<'_>) -> Option<SchemaEndpoint> {
 }
 
 /// Everything that the server prunes from an object, in its own version or else in the first served one.
-fn pruned(object: &Value, crd: &Crd<'_>) -> Vec<FieldPath> {
-    let own = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-    let served = || crd.versions.iter().filter(|version| version.served);
-    let version = served().find(|version| api_version(crd.group(), version.name) == own).or_else(|| served().next());
-    let Some(end) = version.and_then(|version| endpoint(crd, version)) else { return Vec::new() };
+fn pruned(object: &Value, crd: &ServedVersions<'_, '_>) -> Vec<FieldPath> {
+    let Some((_, Some(end))) = crd.for_object(object).next() else { return Vec::new() };
     end.request(object).pruned.iter().map(ObjectPath::general).collect()
 }
 
 /// Why an object isn't safe: no served version shows all of it, or the one that does refuses to write it back.
-fn danger(object: &Value, crd: &Crd<'_>) -> Option<UnsafeReason> {
-    let own = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let mut served: Vec<&Version<'_>> = crd.versions.iter().filter(|version| version.served).collect();
-    // Clients use the object's own version, so try it first.
-    served.sort_by_key(|version| api_version(crd.group(), version.name) != own);
+fn danger(object: &Value, crd: &ServedVersions<'_, '_>) -> Option<UnsafeReason> {
     let mut found: Option<UnsafeReason> = None;
-    for version in served {
-        let end = endpoint(crd, version)?;
+    for (api_version, end) in crd.for_object(object) {
+        let end = end?;
         let mut seen = object.clone();
         if let Some(map) = seen.as_object_mut() {
-            map.insert("apiVersion".to_owned(), api_version(crd.group(), version.name).into());
+            map.insert("apiVersion".to_owned(), api_version.into());
         }
         let one = match difference(&seen, &end.pruned(&seen)) {
             Some((path, _)) => UnsafeReason::Unreadable(path),

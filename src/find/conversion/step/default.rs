@@ -272,6 +272,6 @@ mod tests {
         // Restoring a missing value doesn't keep the next conversion from filling it in.
         check_laws(field, field, default, PRESERVE, "pppptx");
         let both = format!("{default}\n- mapValues: {{path: spec.a, values: {{x: z}}}}\n{default}");
-        check_laws(field, field, &both, PRESERVE, "pptxtx");
+        check_laws(field, field, &both, PRESERVE, "tttxtx");
     }
 }

@@ -260,7 +260,7 @@ mod tests {
     fn results_may_be_null_where_the_field_may() {
         let conversions = conversions("- mapValues: {path: spec.a, values: {true: false}}", "");
         let field = endpoint("{a: {type: boolean, nullable: true}}", "v1");
-        let results = output_schema(&conversions.manifests[0].steps[0].op, &field.shape).unwrap();
+        let results = output_schema(&conversions.manifests[0].steps[0].op, field.shape.clone()).unwrap();
         let results = SchemaEndpoint::new(results, "shop.example.com", "v1", "Widget");
         assert!(results.accepts(&object("v1", json!({"a": null}))));
     }
