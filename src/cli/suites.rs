@@ -160,7 +160,8 @@ fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> R
     let (_, before) = tested.run(&known);
     let made = generate_cases::generate(&side.bundle, &before);
     let (mut cases, mut files) = (0, 0);
-    for generated in &made {
+    let untried: usize = made.iter().map(|generated| generated.untried).sum();
+    for generated in made.iter().filter(|generated| !generated.cases.is_empty()) {
         let Some(crd) = side.bundle.crds.get(generated.crd) else { continue };
         let Some(dir) = arguments.dir.clone().or_else(|| directory(read.documents().file(crd.file))) else {
             streams.error(&format!("{} isn't in a file; name a directory for its suite with --dir", crd.name));
@@ -195,6 +196,12 @@ fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> R
         after.covered,
         after.constraints
     ))?;
+    if untried > 0 {
+        let constraints = plural(untried, "constraint");
+        streams.write(&format!(
+            "{constraints} not tried: requests for all of them would take too long; generate cases for fewer CRDs at once\n"
+        ))?;
+    }
     Ok(exit)
 }
 

@@ -73,7 +73,7 @@ const UNDECLARED: &[&str] =
     &["false", "0", r#""""#, "[]", "{}", "1.5", r#"{"key": "a"}"#, r#"[{"key": "a"}]"#, "[false]", r#"{"key": {"key": "a"}}"#];
 /// The cost of copying a property, and of compiling a node, relative to that of a condition.
 const COPIED: usize = 8;
-const COMPILED: usize = 32;
+pub(super) const COMPILED: usize = 32;
 /// The most items in a list that is rebuilt to show one keyword alone.
 const MAX_BUILT: u64 = 128;
 
@@ -94,11 +94,16 @@ pub struct Witnesses<'s> {
 impl<'s> Witnesses<'s> {
     /// `api_version` and `kind` are those of the objects.
     pub fn new(old: &'s Shape, new: &'s Shape, api_version: &str, kind: &str, budget: &Budget) -> Self {
+        Witnesses::against(old, (new, &Rc::new(Compiled::new(new))), api_version, kind, budget)
+    }
+
+    /// Like [`Witnesses::new`], with a new schema that is already compiled.
+    pub fn against(old: &'s Shape, (new, after): (&'s Shape, &Rc<Compiled>), api_version: &str, kind: &str, budget: &Budget) -> Self {
         Witnesses {
             old,
             new,
             before: Rc::new(Compiled::new(old)),
-            after: Rc::new(Compiled::new(new)),
+            after: Rc::clone(after),
             rules: SharedRules::of([old, new]),
             heads: heads([old, new], api_version, kind, budget),
             refusals_left: Cell::new(MAX_REFUSALS),
@@ -440,7 +445,7 @@ fn names_in_rules(roots: [&Shape; 2]) -> Vec<String> {
 }
 
 /// The first value at a path.
-fn first_at<'v>(value: &'v mut Value, steps: &[PathStep]) -> Option<&'v mut Value> {
+pub(super) fn first_at<'v>(value: &'v mut Value, steps: &[PathStep]) -> Option<&'v mut Value> {
     steps.iter().try_fold(value, |value, step| match step {
         PathStep::Key(key) => value.get_mut(&**key),
         PathStep::Items => value.get_mut(0),

@@ -1,6 +1,6 @@
 //! Counts which constraints of a CRD test cases pass and violate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
@@ -18,34 +18,51 @@ pub(crate) struct CheckCoverage {
 /// The checks of one version.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct SeenChecks {
-    passed: BTreeSet<(FieldPath, Check)>,
-    failed: BTreeSet<(FieldPath, Check)>,
+    passed: CheckSet,
+    failed: CheckSet,
     /// For rules, the same for updates only.
-    passed_update: BTreeSet<(FieldPath, Check)>,
-    failed_update: BTreeSet<(FieldPath, Check)>,
+    passed_update: CheckSet,
+    failed_update: CheckSet,
+}
+
+/// Checks by the nodes that require them.
+#[derive(Debug, Default, Clone)]
+struct CheckSet(HashMap<FieldPath, BTreeSet<Check>>);
+
+impl CheckSet {
+    fn insert(&mut self, path: &FieldPath, check: &Check) {
+        match self.0.get_mut(path) {
+            Some(checks) if checks.contains(check) => {}
+            Some(checks) => drop(checks.insert(check.clone())),
+            None => drop(self.0.insert(path.clone(), BTreeSet::from([check.clone()]))),
+        }
+    }
+
+    fn contains(&self, constraint: &Constraint) -> bool {
+        self.0.get(&constraint.path).is_some_and(|checks| checks.contains(&constraint.check))
+    }
 }
 
 impl SeenChecks {
     pub fn add(&mut self, seen: &[Seen]) {
         for seen in seen {
-            let key = || (seen.path.clone(), seen.check.clone());
             let (all, by_update) =
                 if seen.holds { (&mut self.passed, &mut self.passed_update) } else { (&mut self.failed, &mut self.failed_update) };
             if seen.update && matches!(seen.check, Check::Rule(_)) {
-                by_update.insert(key());
+                by_update.insert(&seen.path, &seen.check);
             }
-            all.insert(key());
+            all.insert(&seen.path, &seen.check);
         }
     }
 
     pub fn passes(&self, constraint: &Constraint) -> bool {
         let side = if constraint.transition { &self.passed_update } else { &self.passed };
-        side.contains(&(constraint.path.clone(), constraint.check.clone()))
+        side.contains(constraint)
     }
 
     pub fn fails(&self, constraint: &Constraint) -> bool {
         let side = if constraint.transition { &self.failed_update } else { &self.failed };
-        side.contains(&(constraint.path.clone(), constraint.check.clone()))
+        side.contains(constraint)
     }
 }
 

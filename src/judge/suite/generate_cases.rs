@@ -3,19 +3,20 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::compare::CaseMaker;
+use crate::compare::{Budget, CaseMaker, divide};
 use crate::find::conversion::text::as_yaml;
 use crate::input::shorten;
 use crate::model::schema::Shape;
-use crate::model::{Bundle, Crd, Version};
-use crate::server::object::{Endpoint, Response, Subresource};
+use crate::model::{Bundle, Crd, FieldPath, Version};
+use crate::server::object::{Endpoint, Response, Subresource, value_count};
 
 use super::coverage::{CheckCoverage, Constraint, SeenChecks, constraints};
 use super::expect::own_errors;
 
+/// The cost of a value in a case, which is sent, written, read and sent again, relative to that of a condition.
+const SENT: usize = 512;
 /// Longer rules are shortened in names.
 const SHOWN: usize = 80;
 
@@ -25,6 +26,8 @@ pub(crate) struct Generated {
     /// The index of the CRD in its bundle.
     pub crd: usize,
     pub cases: Vec<NewCase>,
+    /// How many constraints were not tried, because it would take too long.
+    pub untried: usize,
 }
 
 #[derive(Debug)]
@@ -42,25 +45,30 @@ pub(crate) struct NewCase {
 /// Generates the missing cases for every served version of every CRD, in parallel. If the bundle has several variants of a CRD, a
 /// case must hold on all of them, because suites name CRDs and not variants.
 pub(crate) fn generate(bundle: &Bundle<'_>, known: &CheckCoverage) -> Vec<Generated> {
-    let mut units: Vec<(usize, &str, Vec<Variant<'_, '_>>)> = Vec::new();
+    let mut units: Vec<(usize, &str, Vec<usize>)> = Vec::new();
     for variants in bundle.crds.iter().enumerate().collect::<Vec<_>>().chunk_by(|a, b| a.1.name == b.1.name) {
         let Some((first, crd)) = variants.first() else { continue };
         for name in crd.versions.iter().filter(|version| version.served).map(|version| version.name) {
             // Cases for a version that not all variants serve can't hold on all of them.
-            let found: Option<Vec<_>> = variants.iter().map(|&(index, crd)| Variant::new(index, crd, name, known)).collect();
-            units.extend(found.map(|found| (*first, name, found)));
+            units.push((*first, name, variants.iter().map(|(index, _)| *index).collect()));
         }
     }
-    let made: Vec<(usize, Vec<NewCase>)> =
-        units.into_par_iter().map(|(first, version, variants)| (first, of_version(version, variants))).collect();
+    let made = divide(&units, |(first, version, variants), budget| {
+        let variant = |index: &usize| Variant::new(*index, bundle.crds.get(*index)?, version, known);
+        let variants: Option<Vec<_>> = variants.iter().map(variant).collect();
+        Some(of_version(*first, version, variants?, budget))
+    });
     let mut all: Vec<Generated> = Vec::new();
-    for (crd, cases) in made {
-        match all.last_mut().filter(|last| last.crd == crd) {
-            Some(last) => last.cases.extend(cases),
-            None => all.push(Generated { crd, cases }),
+    for generated in made.into_iter().flatten() {
+        match all.last_mut().filter(|last| last.crd == generated.crd) {
+            Some(last) => {
+                last.cases.extend(generated.cases);
+                last.untried += generated.untried;
+            }
+            None => all.push(generated),
         }
     }
-    all.retain(|generated| !generated.cases.is_empty());
+    all.retain(|generated| !generated.cases.is_empty() || generated.untried > 0);
     all
 }
 
@@ -98,6 +106,7 @@ struct Writer<'b, 't> {
     current: usize,
     names: BTreeSet<String>,
     cases: Vec<NewCase>,
+    budget: Budget,
 }
 
 /// The errors in a response, in the form that a case expects.
@@ -143,6 +152,7 @@ impl Writer<'_, '_> {
         accepted: bool,
     ) -> bool {
         let Some(variant) = self.variants.get(self.current) else { return false };
+        self.budget.spend(SENT * (value_count(&object) + previous.as_ref().map_or(0, value_count)));
         let outcome = variant.send(previous.as_ref(), &object, status);
         let mut shown = SeenChecks::default();
         shown.add(&outcome.seen);
@@ -173,21 +183,23 @@ impl Writer<'_, '_> {
     }
 }
 
-fn of_version(version: &str, variants: Vec<Variant<'_, '_>>) -> Vec<NewCase> {
-    let mut writer = Writer { version, variants, current: 0, names: BTreeSet::new(), cases: Vec::new() };
+fn of_version(crd: usize, version: &str, variants: Vec<Variant<'_, '_>>, budget: &Budget) -> Generated {
+    let mut writer = Writer { version, variants, current: 0, names: BTreeSet::new(), cases: Vec::new(), budget: budget.clone() };
+    let mut untried = 0;
     for current in 0..writer.variants.len() {
         writer.current = current;
-        of_variant(&mut writer);
+        untried += of_variant(&mut writer);
     }
-    writer.cases
+    Generated { crd, cases: writer.cases, untried }
 }
 
-fn of_variant(writer: &mut Writer<'_, '_>) {
-    let Some((crd, version)) = writer.variants.get(writer.current).map(|variant| (variant.crd, variant.version)) else { return };
-    let Some(schema) = &version.schema else { return };
+/// Adds the cases for one variant, and returns for how many constraints the budget wasn't enough.
+fn of_variant(writer: &mut Writer<'_, '_>) -> usize {
+    let Some((crd, version)) = writer.variants.get(writer.current).map(|variant| (variant.crd, variant.version)) else { return 0 };
+    let Some(schema) = &version.schema else { return 0 };
     let shape = Shape::of(schema);
     let api_version = format!("{}/{}", crd.group(), version.name);
-    let mut maker = CaseMaker::new(&shape, &api_version, crd.kind());
+    let mut maker = CaseMaker::new(&shape, &api_version, crd.kind(), &writer.budget);
     let wanted = constraints(crd, version);
     let subjects: Vec<_> = wanted.iter().map(Constraint::subject).collect();
     let has_status = version.status_subresource().is_some();
@@ -200,26 +212,45 @@ fn of_variant(writer: &mut Writer<'_, '_>) {
         }
         writer.keep(&format!("{}: {name}", version.name), None, object, passes_more, true);
     }
+    let mut untried = 0;
     for (constraint, subject) in wanted.iter().zip(&subjects) {
-        if !writer.passes(constraint) {
-            let object = maker.with(subject).map(|body| maker.whole(body));
-            let previous = object.clone().filter(|_| constraint.transition);
-            let (title, shows) = (title(constraint, "accepted"), |_: &SeenChecks, shown: &SeenChecks| shown.passes(constraint));
-            if let Some(object) = object.clone().filter(|_| is_status(constraint) && !constraint.transition) {
-                writer.keep_status(&title, object, shows, true);
-            } else if let Some(object) = object {
-                writer.keep(&title, previous, object, shows, true);
-            }
+        if writer.budget.spend(0) {
+            of_constraint(writer, &mut maker, constraint, subject, is_status(constraint));
         }
-        if !writer.fails(constraint)
-            && let Some(found) = maker.rejected(&constraint.path, &constraint.check)
-        {
-            let (title, shows) = (title(constraint, "rejected"), |_: &SeenChecks, shown: &SeenChecks| shown.fails(constraint));
-            match found.previous {
-                None if is_status(constraint) => writer.keep_status(&title, found.object, shows, false),
-                previous => writer.keep(&title, previous, found.object, shows, false),
-            };
+        if !writer.budget.spend(0) {
+            untried += usize::from(!writer.passes(constraint) || !writer.fails(constraint));
         }
+    }
+    untried
+}
+
+/// Adds the cases for one constraint.
+fn of_constraint<'s>(
+    writer: &mut Writer<'_, '_>,
+    maker: &mut CaseMaker<'s>,
+    constraint: &'s Constraint,
+    subject: &'s FieldPath,
+    is_status: bool,
+) {
+    if !writer.passes(constraint) {
+        let object = maker.with(subject).map(|body| maker.whole(body));
+        let previous = object.clone().filter(|_| constraint.transition);
+        let (title, shows) = (title(constraint, "accepted"), |_: &SeenChecks, shown: &SeenChecks| shown.passes(constraint));
+        if let Some(object) = object.clone().filter(|_| is_status && !constraint.transition) {
+            writer.keep_status(&title, object, shows, true);
+        } else if let Some(object) = object {
+            writer.keep(&title, previous, object, shows, true);
+        }
+    }
+    if !writer.fails(constraint)
+        && let Some(found) =
+            maker.plainly_rejected(&constraint.path, &constraint.check).or_else(|| maker.rejected(&constraint.path, &constraint.check))
+    {
+        let (title, shows) = (title(constraint, "rejected"), |_: &SeenChecks, shown: &SeenChecks| shown.fails(constraint));
+        match found.previous {
+            None if is_status => writer.keep_status(&title, found.object, shows, false),
+            previous => writer.keep(&title, previous, found.object, shows, false),
+        };
     }
 }
 
@@ -278,5 +309,32 @@ fn scalar(text: &str) -> String {
     match written.strip_prefix("a: ").map(str::trim_end) {
         Some(plain) if !plain.contains('\n') && !plain.starts_with(['|', '>']) => plain.to_owned(),
         _ => json!(text).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Documents;
+    use crate::testing::HEAD;
+
+    #[test]
+    fn constraints_that_the_work_is_not_enough_for_are_counted() {
+        let fields: String = (0..50).map(|number| format!("f{number}: {{type: string, maxLength: 5}}, ")).collect();
+        let text = format!(
+            "{HEAD}  versions:\n    - name: v1\n      served: true\n      storage: true\n      \
+             schema: {{openAPIV3Schema: {{type: object, properties: {{{fields}}}}}}}\n"
+        );
+        let documents = Documents::of_text("crd.yaml", &text);
+        let bundle = Bundle::read(&documents);
+        let generated = |budget: &Budget| {
+            let variant = Variant::new(0, &bundle.crds[0], "v1", &CheckCoverage::default()).unwrap();
+            of_version(0, "v1", vec![variant], budget)
+        };
+        let all = generated(&Budget::shared());
+        // Besides the objects with all fields and without any, one that is too long for each.
+        assert_eq!((all.cases.len(), all.untried), (51, 0));
+        let some = generated(&Budget::shared().part(500));
+        assert!(some.cases.len() > 1 && some.cases.len() + some.untried == 51, "{} and {}", some.cases.len(), some.untried);
     }
 }

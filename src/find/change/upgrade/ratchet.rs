@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::compare::CaseMaker;
+use crate::compare::{Budget, CaseMaker};
 use crate::model::fact::{Aspect, Effect, Evidence, Fact, Outcome, Subject, Witness, Word};
 use crate::model::kubernetes::{Feature, Server};
 use crate::model::schema::{Schema, Shape};
@@ -27,7 +27,7 @@ fn of_crd(crd: &Crd<'_>, part: Option<Subresource>, from: Server, to: Server) ->
         let Some(schema) = &new.schema else { continue };
         let shape = Shape::of(schema);
         let api_version = format!("{}/{}", crd.group(), new.name);
-        let maker = CaseMaker::new(&shape, &api_version, crd.kind());
+        let maker = CaseMaker::new(&shape, &api_version, crd.kind(), &Budget::of_each());
         let mut fields = Vec::new();
         constrained(schema, &FieldPath::root(), part.is_some(), &mut fields);
         let mut endpoints = None;
