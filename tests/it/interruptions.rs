@@ -137,6 +137,98 @@ fn a_conversion_that_is_killed_can_be_run_again() {
     assert!((0..FILES).all(|number| read(number) == new(number)));
 }
 
+/// Runs a command until the condition holds, and ends it like Ctrl-C does.
+fn interrupt(scratch: &Scratch, arguments: &[&str], when: impl Fn() -> bool) {
+    let mut child =
+        Command::new(PROGRAM).args(arguments).current_dir(scratch.path()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !when() && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    child.wait().unwrap();
+}
+
+/// Runs a command whose output nobody reads, and returns its exit code.
+fn unread(scratch: &Scratch, arguments: &[&str]) -> Option<i32> {
+    let mut child =
+        Command::new(PROGRAM).args(arguments).current_dir(scratch.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    child.wait().unwrap().code()
+}
+
+/// The files of a folder that are whole, by name.
+fn whole_files(folder: &Path) -> Vec<(String, String)> {
+    let files = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().flatten().filter(|entry| entry.file_type().is_file());
+    let whole = files.filter(|entry| entry.path().extension().is_none_or(|extension| extension != "part"));
+    whole.map(|entry| (entry.path().display().to_string(), std::fs::read_to_string(entry.path()).unwrap())).collect()
+}
+
+#[test]
+fn a_release_that_is_interrupted_can_be_run_again() {
+    const MANIFESTS: usize = 300;
+    let scratch = Scratch::new();
+    let old = |number: usize| {
+        let text =
+            MANIFEST.replace("name: widget", &format!("name: widget{number}")).replace("kind: Widget", &format!("kind: Widget{number}"));
+        text.replace("from: {version: v1}", "from: {version: v1, bundle: 1.0.0}")
+            .replace("to: {version: v2}", "to: {version: v1, bundle: next}")
+    };
+    let new = |number: usize| old(number).replace("bundle: next", "bundle: 1.1.0");
+    let place = |number: usize| scratch.path().join(format!("conversions/{number:03}.yaml"));
+    let read = |number: usize| std::fs::read_to_string(place(number)).unwrap();
+    let release = ["conversions", "release", "1.1.0", "--conversions", "conversions"];
+    let prepare = || (0..MANIFESTS).for_each(|number| std::fs::write(place(number), old(number)).unwrap());
+    scratch.write("conversions/000.yaml", "");
+    prepare();
+    interrupt(&scratch, &release, || read(2) != old(2));
+    for number in 0..MANIFESTS {
+        assert!(
+            [old(number), new(number)].contains(&read(number)),
+            "manifest {number} is neither the old nor the new one: {}",
+            read(number)
+        );
+    }
+    let (code, _, error) = scratch.run(&release);
+    assert_eq!(code, 0, "{error}");
+    assert!((0..MANIFESTS).all(|number| read(number) == new(number)), "{}", read(0));
+    prepare();
+    assert_eq!(unread(&scratch, &release), Some(0));
+    assert!((0..MANIFESTS).all(|number| read(number) == new(number)), "{}", read(0));
+}
+
+#[test]
+fn fixtures_and_baselines_that_are_interrupted_can_be_written_again() {
+    for (folder, arguments) in [
+        ("fixtures", &["fixtures", "write", "crds", "--dir", "fixtures"][..]),
+        ("baseline", &["baseline", "write", "crds", "--baseline", "baseline/baseline.json"][..]),
+    ] {
+        let scratch = Scratch::new();
+        std::fs::create_dir_all(scratch.path().join(folder)).unwrap();
+        for number in 0..60 {
+            scratch.write(&format!("crds/{number}.yaml"), &CRD.replace("ooking", &format!("ooking{number}")));
+        }
+        let place = scratch.path().join(folder);
+        let all = || {
+            let (code, _, error) = scratch.run(arguments);
+            assert_eq!(code, 0, "{arguments:?}: {error}");
+            let written = whole_files(&place);
+            assert!(!written.is_empty());
+            written
+        };
+        let expected = all();
+        let empty = || expected.iter().for_each(|(name, _)| std::fs::remove_file(name).unwrap());
+        empty();
+        interrupt(&scratch, arguments, || !whole_files(&place).is_empty());
+        for file in whole_files(&place) {
+            assert!(expected.contains(&file), "{arguments:?}: {} is cut off", file.0);
+        }
+        assert_eq!(all(), expected);
+        empty();
+        assert_eq!(unread(&scratch, arguments), Some(0), "{arguments:?}");
+        assert_eq!(whole_files(&place), expected);
+    }
+}
+
 #[test]
 fn what_is_not_written_is_not_counted_as_converted() {
     let scratch = Scratch::new();
