@@ -5,6 +5,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::model::PathStep;
+use crate::model::number::as_sent;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 use crate::server::key_fate::Pruning;
@@ -143,13 +144,13 @@ pub(super) fn candidates(goal: &Goal<'_>) -> Option<Vec<Value>> {
     })
 }
 
-/// A number in both spellings, a string with the integer that Go converts to it, and anything else unchanged.
+/// A number in both spellings if clients can send both, a string with the integer that Go converts to it, and anything else unchanged.
 fn spellings(value: &Value) -> Vec<Value> {
     let mut all = vec![value.clone()];
     match value {
         Value::Number(n) => {
             if let Some(n) = n.as_i64() {
-                all.extend(serde_json::Number::from_f64(n as f64).map(Value::Number));
+                all.extend(Some(as_sent(n as f64)).filter(|float| float != value));
             } else if let Some(x) = n.as_f64().filter(|x| x.fract() == 0.0 && x.abs() < 9e15) {
                 all.push(Value::from(x as i64));
             }
