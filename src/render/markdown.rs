@@ -11,8 +11,8 @@ use crate::judge::finding::{Class, Finding, Severity, Status};
 use crate::judge::overview::{Group, Overview, Section, plural};
 use crate::judge::report::Report;
 
-use super::accept::acceptance;
 use super::escape::{code_parts, visible};
+use super::how_to_pass::acceptance;
 use super::proof::Proof;
 use super::report_view::View;
 use super::server_lines;

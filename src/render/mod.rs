@@ -1,6 +1,5 @@
 //! Renders a report as text for people and programs.
 
-mod accept;
 mod anchor;
 pub mod annotation;
 pub mod brief;
@@ -11,6 +10,7 @@ mod escape;
 mod existing_objects;
 pub mod github;
 pub mod gitlab;
+mod how_to_pass;
 pub mod html;
 pub mod human;
 pub mod json;

@@ -12,11 +12,12 @@ use crate::server::key_fate::KeyFate;
 use crate::server::object::Compiled;
 
 use super::conditions::Conditions;
+use super::default::has_default;
 use super::evidence::is_condition;
 use super::implicit;
 use super::rename::{self, RenameMatch};
 use super::side_by_side::{EntryPair, side_by_side};
-use super::undeclared_keys::{Undeclared, has_default};
+use super::undeclared_keys::Undeclared;
 use super::value_text;
 use super::walk::{ChangeWalk, NodePair, Position};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::compare::Sample;
 use crate::model::PathStep;
-use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Word};
+use crate::model::fact::{Affected, Aspect, Evidence, Fact, Word};
 use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
@@ -12,6 +12,7 @@ use crate::server::key_fate::{KeyFate, Pruning};
 
 use super::ancestors;
 use super::change_list::Changes;
+use super::default::has_default;
 use super::implicit::{is_below_metadata, is_metadata};
 use super::json_types::JsonTypes;
 use super::value_text;
@@ -159,37 +160,6 @@ impl ChangeWalk<'_> {
         let order = ancestors::compare(pair, Some(&notice), before, after);
         order.is_none_or(|order| order.loses != Some(false))
     }
-
-    /// Reports a new field whose default is one key too many for its ancestors.
-    pub(super) fn default_over_limit<'t>(&mut self, pair: &NodePair<'_, 't>, name: &str, child: &Schema<'t>) {
-        if child.default().is_none() {
-            return;
-        }
-        let Some(notice) = ancestors::notice(pair, ancestors::MOST) else { return };
-        let shapes = ancestors::shape(&pair.new).zip(ancestors::shape(&pair.old)).map(|(after, old)| {
-            // Keys that are kept from now on have their own fact.
-            let after = Shape { extra: old.extra, preserve_unknown: old.preserve_unknown, ..after };
-            let mut before = after.clone();
-            before.properties.remove(name);
-            drop_key(&mut before, name);
-            (before, after)
-        });
-        let order = shapes.and_then(|(before, after)| ancestors::compare(pair, Some(&notice), before, after));
-        let effect = match order.as_ref().map(|order| order.loses) {
-            Some(Some(false)) => return,
-            Some(Some(true)) => Effect::Narrowed,
-            Some(None) | None => Effect::Undecided,
-        };
-        let reason = format!("the default of the new field `{name}` counts against {}", notice.new.name());
-        let mut fact = self.keyword_fact(pair, Aspect::Accepted, effect, notice.old, Some(notice.new));
-        if effect == Effect::Undecided {
-            let why = order.as_ref().and_then(|order| order.reason.clone());
-            fact = fact.evidence(Evidence::undecided(why.unwrap_or_else(|| "a list that is too long to be tried".to_owned())));
-        }
-        let ratchet = self.ratchet(true);
-        let fact = fact.word(Word::Reason, reason).key(name).affects(&[Affected::Writers, Affected::Stored]).ratchet(ratchet);
-        self.push_lost(fact, order.and_then(|order| order.lost).and_then(|found| notice.part(found)));
-    }
 }
 
 /// The effect on a node's values when undeclared keys are treated differently.
@@ -287,14 +257,6 @@ fn open_shapes(pair: &NodePair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> 
     Some((before, after))
 }
 
-/// Drops the requirement of a name from the node and from clauses that always apply, because a field with a default is never
-/// missing.
-fn drop_key(shape: &mut Shape, name: &str) {
-    shape.required.remove(name);
-    let single = [&mut shape.any_of, &mut shape.one_of].into_iter().filter(|clauses| clauses.len() == 1);
-    single.chain([&mut shape.all_of]).flatten().for_each(|clause| drop_key(clause, name));
-}
-
 fn affected(fact: Fact, relation: Relation, new: Undeclared) -> Fact {
     let fact = match relation {
         Relation::Equal => fact,
@@ -330,9 +292,4 @@ fn accepts_anything(schema: &Schema<'_>) -> bool {
     let silent =
         [Keyword::Description, Keyword::Title, Keyword::Example, Keyword::ExternalDocs, Keyword::PreserveUnknownFields, Keyword::Nullable];
     schema.preserves_unknown() && schema.words().all(|(word, _)| silent.contains(&word))
-}
-
-/// Whether anything at or below a node has a default.
-pub(super) fn has_default(schema: &Schema<'_>) -> bool {
-    schema.default().is_some() || schema.children().any(|(_, _, child)| has_default(&child))
 }

@@ -139,6 +139,7 @@ impl<'a> ChangeWalk<'a> {
         self.null_handling(pair, &mut changes);
         self.defaulted(pair, &mut changes);
         self.merge_keywords(pair, &mut changes);
+        self.embedded_resource(pair, &mut changes);
         self.rules(pair, &mut changes);
         if self.undeclared_keys(pair, &mut changes) {
             self.properties(pair, required.as_ref());

@@ -148,6 +148,14 @@ fn known_causes_are_explained() {
     assert!(matches!(error("a: 'x\n").kind, ErrorKind::Syntax(_)));
 }
 
+/// As converters to JSON write them, by YAML 1.1.
+#[test]
+fn keys_that_are_no_strings_are_written_as_in_json() {
+    let tree = one("n: 1\ntrue: 2\n16: 3\n\"y\": 4\n");
+    let keys: Vec<&str> = tree.root().entries().map(|entry| entry.name()).collect();
+    assert_eq!(keys, ["false", "true", "16", "y"]);
+}
+
 #[test]
 fn braces_in_text_are_fine() {
     let tree = one("description: \"use {{ x }} here\"\nother: |\n  {{ y }}\n");

@@ -43,7 +43,7 @@ macro_rules! table {
     };
 }
 
-// To add a minor version, add its number here and in `Minor::NEWEST`, and record cases.
+// To add a minor version, follow "Another minor of Kubernetes" in CONTRIBUTING.md.
 table! {
     // CEL: functions that rules may call.
     Expressions 28 CrossTypeComparisons   "cel-std-cross-lt-new"          "compares numbers of different types with <, <=, > and >=";

@@ -10,9 +10,9 @@ use crate::judge::finding::{Bump, Class, Finding, Severity, Spot};
 use crate::judge::overview::{Group, Overview, Section, plural};
 use crate::judge::report::{Report, SideSummary};
 
-use super::accept::{Acceptance, acceptance};
 use super::escape::visible;
 use super::existing_objects;
+use super::how_to_pass::{Acceptance, acceptance};
 use super::server_lines;
 pub use super::snippet::Style;
 use super::snippet::{self, Diagnostic, Excerpt, Excerpts};
