@@ -235,6 +235,26 @@ fn a_single_object_updates_the_single_one_of_its_kind_whatever_its_name() {
 }
 
 #[test]
+fn objects_of_other_kinds_do_not_count_when_a_single_one_is_renamed() {
+    use crate::server::object::{Request, check_updates};
+    let crds = documents(&[("new.yaml", &crd(NEW))]);
+    let bundle = Bundle::read(&crds);
+    let widget =
+        |name: &str| format!("apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {{name: {name}}}\nspec: {{size: 1}}\n---\n");
+    let other = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n---\n");
+    let requests = |old: &str, new: &str| {
+        let (old, new) = (documents(&[("o.yaml", old)]), documents(&[("n.yaml", new)]));
+        let reports = check_updates(&new, &old, &bundle, None).reports;
+        reports.iter().filter(|report| report.kind == "Widget").map(|report| report.request).collect::<Vec<_>>()
+    };
+    let others = other("x") + &other("y");
+    assert_eq!(requests(&(widget("a") + &others), &(widget("b") + &others)), [Request::Update(None)]);
+    // Which of several it was is unknown.
+    assert_eq!(requests(&widget("a"), &(widget("b") + &widget("c"))), [Request::Create; 2]);
+    assert_eq!(requests(&(widget("a") + &widget("b")), &widget("c")), [Request::Create]);
+}
+
+#[test]
 fn errors_of_many_objects_are_listed_up_to_a_limit() {
     let fields: String = (0..200).map(|number| format!("f{number}: {{type: integer}}, ")).collect();
     let wrong: String = (0..200).map(|number| format!("  f{number}: x\n")).collect();

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::super::{Search, UndecidedReason};
-use super::{accepted, equal, open, refused, sat, stored_differently, unsat};
+use super::{accepted, equal, open, refused, ruled, sat, stored_differently, unsat};
 
 fn list(items: Value, more: Value) -> Value {
     let mut schema = json!({"type": "array", "items": items});
@@ -36,6 +36,25 @@ fn distinct_items_run_out() {
     let set = |n: u64| list(json!({"type": "boolean"}), json!({"x-kubernetes-list-type": "set", "minItems": n}));
     assert_eq!(length(&sat(accepted(&set(2)))), 2);
     unsat(accepted(&set(3)));
+}
+
+#[test]
+fn distinct_items_are_tried_in_both_orders() {
+    // If the item for either of the values comes first, it may take the only value of the other item.
+    let set = |rules: [&str; 2], most: u64| {
+        ruled(list(json!({"type": "string", "enum": ["a", "b"]}), json!({"x-kubernetes-list-type": "set", "maxItems": most})), &rules)
+    };
+    for one in ["a", "b"] {
+        let (one, either) = (format!("self.exists(x, x == '{one}')"), "self.exists(x, x in ['a', 'b'])");
+        for rules in [[&*one, either], [either, &*one]] {
+            for most in [1, 2] {
+                sat(accepted(&set(rules, most)));
+            }
+        }
+    }
+    let both = ["self.exists(x, x == 'a')", "self.exists(x, x == 'b')"];
+    assert_eq!(length(&sat(accepted(&set(both, 2)))), 2);
+    assert!(!matches!(accepted(&set(both, 1)), Search::Found(_)));
 }
 
 #[test]

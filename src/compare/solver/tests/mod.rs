@@ -144,3 +144,18 @@ fn a_pinned_value_is_in_the_result() {
     assert_eq!(sat(at(&json!(7))), json!({"l": [7]}));
     unsat(at(&json!(10)));
 }
+
+#[test]
+fn a_pinned_value_may_have_a_key_that_is_required() {
+    let map = |declared: Value| json!({"type": "object", "required": ["a"], "maxProperties": 1, "properties": declared, "additionalProperties": {"type": "integer"}});
+    let path = crate::model::FieldPath::root().values();
+    let value = json!(7);
+    let found = |schema: &Value| {
+        let shape = shape(schema);
+        let pin = Some(Pin { steps: path.steps(), target: PinTarget::Value(&value) });
+        Solver::new(Preference::Small, &Budget::of_each()).solve(&Goal { pin, ..Goal::of(&shape, false) })
+    };
+    assert_eq!(sat(found(&map(json!({})))), json!({"a": 7}));
+    // A declared field isn't one of the other values.
+    unsat(found(&map(json!({"a": {"type": "integer"}}))));
+}
