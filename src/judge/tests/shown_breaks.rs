@@ -94,6 +94,20 @@ fn keys_of_an_embedded_resource() {
 }
 
 #[test]
+fn rules_next_to_an_embedded_resource() {
+    let fields =
+        "e: {type: object, x-kubernetes-embedded-resource: true, properties: {a: {type: string}}}, a: {type: string}, b: {type: string}";
+    for rule in [
+        "(self.a + '-' + self.b).split('-').size() < 4",
+        "self.a.replace('x', self.b) != 'yy'",
+        "self.a.lowerAscii() != 'tea' || self.b.lowerAscii() == 'pot'",
+    ] {
+        let of = |rules: &str| spec(&format!("{{type: object, required: [a, b, e], properties: {{{fields}}}{rules}}}"));
+        shown(&of(""), &of(&format!(", x-kubernetes-validations: [{{rule: \"{rule}\"}}]")));
+    }
+}
+
+#[test]
 fn undeclared_keys_that_conditions_count() {
     for condition in ["minProperties: 1", "anyOf: [{minProperties: 2}]", "not: {maxProperties: 1}"] {
         let field = |more: &str| spec(&format!("{{type: object, properties: {{c: {{type: object, {condition}{more}}}}}}}"));

@@ -78,3 +78,14 @@ fn a_removed_field_is_pruned_and_not_refused() {
     assert!(sat(pruned(&fields(&["a", "b"]), &fields(&["a"]))).get("b").is_some());
     unsat(pruned(&fields(&["a"]), &fields(&["a", "b"])));
 }
+
+#[test]
+fn fields_that_must_be_refused_are_decided_first() {
+    // The list is too long to be built, but the other field couldn't be refused anyway.
+    let fields = |most: i64| {
+        let list = json!({"type": "array", "minItems": 6_000, "items": {"type": "integer"}});
+        json!({"type": "object", "required": ["list"], "properties": {"list": list, "number": {"type": "integer", "maximum": most}}})
+    };
+    unsat(refused(&fields(5), &fields(9)));
+    open(refused(&fields(9), &fields(5)));
+}
