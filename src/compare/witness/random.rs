@@ -115,7 +115,9 @@ impl Witnesses<'_> {
             };
             // Every other object is derived from one that the old side accepts, because differences are often close.
             let near = || accepted.take().and_then(|body: Value| sampler.changed(&body, self.old, at));
-            let Some(body) = combined.or_else(near).or_else(|| sampler.body(self.old, at)) else { continue };
+            let derived = combined.or_else(near);
+            let is_new = derived.is_none();
+            let Some(body) = derived.or_else(|| sampler.body(self.old, at)) else { continue };
             let Some(object) = whole(head, &body) else { continue };
             let old = self.created(&self.before, &object);
             if !is_kept(&old) {
@@ -128,7 +130,7 @@ impl Witnesses<'_> {
                 return Trial::Shown(Box::new(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because }));
             }
             tally.count(&object, (old.accepted(), &new), path, cause);
-            accepted = Some(body).filter(|_| old.accepted());
+            accepted = Some(body).filter(|_| is_new && old.accepted());
         }
         tally.trial()
     }

@@ -74,6 +74,23 @@ fn sums_of_sizes() {
 }
 
 #[test]
+fn limits_that_only_long_lists_exceed() {
+    for (outer, inner, most) in [(8, 12, 90), (20, 20, 390), (40, 60, 2_000)] {
+        let items =
+            format!("{{type: object, properties: {{m: {{type: array, maxItems: {inner}, items: {{type: string, maxLength: 9}}}}}}}}");
+        let of = |rules: &str| {
+            spec(&format!("{{type: object, properties: {{outer: {{type: array, maxItems: {outer}, items: {items}}}}}{rules}}}"))
+        };
+        for rule in [
+            format!("self.outer.map(o, has(o.m) ? o.m.size() : 0).sum() <= {most}"),
+            format!("self.outer.filter(o, has(o.m) && o.m.size() >= {inner}).size() < {outer}"),
+        ] {
+            shown(&of(""), &of(&format!(", x-kubernetes-validations: [{{rule: \"!has(self.outer) || {rule}\"}}]")));
+        }
+    }
+}
+
+#[test]
 fn a_field_of_a_parent_that_was_renamed() {
     let old = "{type: object, properties: {targetRef: {type: object, required: [name], properties: {name: {type: string}, namespace: {type: \
                string}}}}, required: [targetRef]}";
