@@ -29,6 +29,7 @@ use std::rc::Rc;
 
 use crate::cel::normalise::is_transition;
 use crate::cel::reads::reads;
+use crate::model::FieldPath;
 use crate::model::relation::{Comparison, Relation, UndecidedReason};
 use crate::model::schema::{Schema, Shape, ValidationRule};
 
@@ -39,9 +40,9 @@ pub(crate) use rule_form::Known;
 
 /// How many rules one rule is compared with at once.
 const MAX_TOGETHER: usize = 8;
-/// How many rules a node may have for a search of those that are related to a new one, and how many are tried together.
-const MAX_RELATED: usize = 40;
-const MAX_NEAR: usize = 3;
+/// How many old rules are tried together with a new one that reads the same fields, and how many rules the node may have for that.
+const MAX_RELATED: usize = 3;
+const MAX_NODE_RULES: usize = 40;
 
 /// The cost of reading a rule, by its bytes, and of going through its cases, in conditions of the budget.
 const FORM: usize = 20;
@@ -62,13 +63,26 @@ pub(crate) struct NodeRule<'t> {
     node: Rc<Node<'t>>,
     /// Parsed once, and only if texts differ.
     term: OnceCell<Option<RuleForm>>,
+    fields: OnceCell<Vec<FieldPath>>,
 }
 
 impl<'t> NodeRule<'t> {
     /// The rules of a node.
     pub(crate) fn list(schema: &Schema<'t>) -> Vec<Self> {
         let node = Rc::new(Node { schema: schema.clone(), shape: OnceCell::new(), whole: OnceCell::new() });
-        schema.cel_rules().map(|cel| NodeRule { cel, text: cel.rule(), node: Rc::clone(&node), term: OnceCell::new() }).collect()
+        let rule = |cel: ValidationRule<'t>| NodeRule {
+            cel,
+            text: cel.rule(),
+            node: Rc::clone(&node),
+            term: OnceCell::new(),
+            fields: OnceCell::new(),
+        };
+        schema.cel_rules().map(rule).collect()
+    }
+
+    /// The fields that it reads; none if it can't be parsed.
+    pub(crate) fn fields(&self) -> &[FieldPath] {
+        self.fields.get_or_init(|| reads(self.text).fields)
     }
 
     /// Whether this is a transition rule.
@@ -193,8 +207,12 @@ impl<'f> RuledValues<'f> {
         let asks_nothing = |compared: &Comparison<Sample>| matches!(compared.relation, Relation::Equal | Relation::Wider);
         let compared = self.compare(&[], &[rule.text]);
         let follows = |held: &[&str]| !held.is_empty() && asks_nothing(&self.compare(held, &[held, &[rule.text]].concat()));
-        let (gone, near) = (texts(gone), texts(&related(old, rule)));
-        if asks_nothing(&compared) || follows(&gone) || (near != gone && follows(&near)) {
+        let gone = texts(gone);
+        let follows_from_related = || {
+            let related = texts(&related(old, rule));
+            related != gone && follows(&related)
+        };
+        if asks_nothing(&compared) || follows(&gone) || follows_from_related() {
             return Comparison::equal();
         }
         Comparison { relation: Relation::Narrower, ..compared }
@@ -252,14 +270,13 @@ impl<'f> RuledValues<'f> {
 
 /// The rules that have most to do with another one: those that read the same fields.
 fn related<'r, 't>(rules: &'r [NodeRule<'t>], other: &NodeRule<'_>) -> Vec<&'r NodeRule<'t>> {
-    if rules.len() > MAX_RELATED || other.text.len() > MAX_RULE {
+    if rules.len() > MAX_NODE_RULES || other.text.len() > MAX_RULE {
         return Vec::new();
     }
-    let fields = reads(other.text).fields;
-    let shared = |rule: &NodeRule<'_>| reads(rule.text).fields.iter().filter(|field| fields.contains(field)).count();
-    let mut near: Vec<(usize, &NodeRule<'t>)> = rules.iter().map(|rule| (shared(rule), rule)).filter(|(count, _)| *count > 0).collect();
-    near.sort_by_key(|(count, _)| Reverse(*count));
-    near.into_iter().take(MAX_NEAR).map(|(_, rule)| rule).collect()
+    let shared = |rule: &NodeRule<'_>| rule.fields().iter().filter(|field| other.fields().contains(field)).count();
+    let mut related: Vec<(usize, &NodeRule<'t>)> = rules.iter().map(|rule| (shared(rule), rule)).filter(|(count, _)| *count > 0).collect();
+    related.sort_by_key(|(count, _)| Reverse(*count));
+    related.into_iter().take(MAX_RELATED).map(|(_, rule)| rule).collect()
 }
 
 /// The rules that apply on create.

@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::cel::reads::reads;
 use crate::compare::cel_implication::{Known, NodeRule, RuledValues};
 use crate::compare::{Comparison, Sample, bounded_shape, is_oversized};
 use crate::input::yaml::Entry;
+use crate::model::PathStep;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Word};
 use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema, Shape, is_meta};
-use crate::model::{FieldPath, PathStep};
 
 use super::change_list::Changes;
 use super::json_types::JsonTypes;
@@ -278,13 +277,12 @@ fn within(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> Option<Known> {
 
 /// Whether a rule reads a field that the old schema didn't have.
 fn reads_new_fields(pair: &NodePair<'_, '_>, rule: &NodeRule<'_>) -> bool {
-    let fields = reads(rule.text).fields;
     let is_new = |path: String| {
         let path = if path.starts_with('[') { path } else { format!(".{path}") };
         new_field((&pair.old, Undeclared::both(pair).0), &pair.new, &path).is_some()
             || within(&pair.old, &pair.new, &path).is_some_and(|known| known != Known::Parent)
     };
-    fields.iter().map(ToString::to_string).any(is_new)
+    rule.fields().iter().map(ToString::to_string).any(is_new)
 }
 
 /// What old objects have in a field that the old schema didn't declare: nothing, or its default. The path is written `.a.b`, or
@@ -351,17 +349,15 @@ fn paired<'r, 't, K: Ord>(
     pairs
 }
 
-/// Removes rewritten rules from both lists: the best matches first, by message or by text.
+/// Removes rewritten rules from both lists: the best matches first, by message, by what they read, or by text.
 fn pair_similar<'r, 't>(old: &mut Vec<&'r NodeRule<'t>>, new: &mut Vec<&'r NodeRule<'t>>) -> Vec<(&'r NodeRule<'t>, &'r NodeRule<'t>)> {
     if old.len() > MATCHED || new.len() > MATCHED {
         return Vec::new();
     }
-    let with_reads = |rules: &[&'r NodeRule<'t>]| rules.iter().map(|rule| (*rule, reads(rule.text).fields)).collect::<Vec<_>>();
-    let (olds, news) = (with_reads(old), with_reads(new));
     let mut scores: Vec<rename::Score> = Vec::new();
-    for (row, (before, before_reads)) in olds.iter().enumerate() {
-        for (column, (after, after_reads)) in news.iter().enumerate() {
-            let score = score((before, before_reads), (after, after_reads));
+    for (row, before) in old.iter().enumerate() {
+        for (column, after) in new.iter().enumerate() {
+            let score = score(before, after);
             scores.extend((score >= ALIKE).then_some((f64::from(score), row, column)));
         }
     }
@@ -378,12 +374,12 @@ fn remove<T>(list: &mut Vec<T>, places: &BTreeSet<usize>) {
 }
 
 /// How likely two rules are the same one, rewritten. Rules of one node often have the same form, and differ in what they read.
-fn score(old: (&NodeRule<'_>, &[FieldPath]), new: (&NodeRule<'_>, &[FieldPath])) -> f32 {
-    let message = matches!((old.0.cel.text("message"), new.0.cel.text("message")), (Some(a), Some(b)) if a == b);
-    let text = similar::TextDiff::from_words(cut(old.0.text, COMPARED).as_str(), cut(new.0.text, COMPARED).as_str()).ratio();
+fn score(old: &NodeRule<'_>, new: &NodeRule<'_>) -> f32 {
+    let message = matches!((old.cel.text("message"), new.cel.text("message")), (Some(a), Some(b)) if a == b);
+    let text = similar::TextDiff::from_words(cut(old.text, COMPARED).as_str(), cut(new.text, COMPARED).as_str()).ratio();
     match () {
         () if message => text.max(ALIKE) + 2.0,
-        () if text >= ALIKE && old.1 == new.1 => text + 1.0,
+        () if text >= ALIKE && old.fields() == new.fields() => text + 1.0,
         () => text,
     }
 }
