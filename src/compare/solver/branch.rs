@@ -1,7 +1,5 @@
 //! The tableau: conditions are expanded until only atoms are left, with one branch for each alternative.
 
-use std::collections::HashMap;
-use std::hash::BuildHasher;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -11,6 +9,7 @@ use crate::model::PathStep;
 use super::formula::Formula;
 use super::part::{Part, Parts, Unsatisfiable, reads, same_part, same_term};
 use super::read::SentKey;
+use super::topics::{Topics, topic};
 use super::{Goal, Kind, Pin, Search, Solver, Term, UndecidedReason};
 
 /// A condition on one view that must hold, or must fail.
@@ -44,6 +43,7 @@ impl<'s> Choice<'s> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Branch<'s> {
     pub(crate) atoms: Vec<Atom<'s>>,
+    /// What each atom is about. Only conditions about the same can contradict each other.
     topics: Topics,
     choices: Vec<Choice<'s>>,
     /// How many choices were made.
@@ -55,45 +55,6 @@ pub(crate) struct Branch<'s> {
 const MAX_CHOICES: usize = 400;
 /// How many atoms are copied for the price of one condition.
 const COPIED: usize = 64;
-/// From how many atoms on they are indexed by their topics.
-const MANY: usize = 32;
-
-/// What each atom is about. Only conditions about the same can contradict each other.
-#[derive(Debug, Clone, Default)]
-struct Topics {
-    all: Vec<u64>,
-    /// With many atoms, the last one about each topic, and for each the one before it about the same.
-    last: HashMap<u64, usize, foldhash::fast::FixedState>,
-    before: Vec<Option<usize>>,
-}
-
-impl Topics {
-    fn push(&mut self, topic: u64) {
-        self.all.push(topic);
-        if self.all.len() < MANY {
-            return;
-        }
-        for (at, topic) in self.all.iter().enumerate().skip(self.before.len()) {
-            self.before.push(self.last.insert(*topic, at));
-        }
-    }
-
-    /// The positions of the atoms about a topic.
-    fn about(&self, topic: u64) -> impl Iterator<Item = usize> + '_ {
-        let few = self.all.get(self.before.len()..).unwrap_or_default().iter().enumerate();
-        let few = few.filter(move |(_, about)| **about == topic).map(|(at, _)| at);
-        few.chain(std::iter::successors(self.last.get(&topic).copied(), |at| self.before.get(*at).copied().flatten()))
-    }
-}
-
-/// A number for what a condition is about: its key, or else its sort.
-fn topic(part: &Part<'_>) -> u64 {
-    let hasher = foldhash::fast::FixedState::default();
-    match part {
-        Part::Required(key) | Part::Has(key) | Part::Property(key, _) => hasher.hash_one(&**key),
-        part => hasher.hash_one(std::mem::discriminant(part)),
-    }
-}
 
 /// Whether two atoms require different values of the same key.
 fn differ(a: &Atom<'_>, b: &Atom<'_>) -> bool {

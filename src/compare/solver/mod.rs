@@ -24,6 +24,7 @@ mod read;
 mod rule_cache;
 mod same;
 mod scalar;
+mod topics;
 mod translate;
 mod truth;
 
