@@ -74,10 +74,10 @@ impl Waivers<'_> {
     /// If that takes too long, the other waivers aren't applied, and the book knows.
     pub fn apply(&self, findings: &mut [Finding], scope: &RunScope<'_>) -> Vec<Fact> {
         let mut facts = Vec::new();
-        let index = (!self.list.is_empty()).then(|| FindingIndex::new(findings, scope.book));
-        let mut work = 0;
-        for (waiver, index) in self.list.iter().zip(index.iter().cycle()) {
+        let (mut index, mut work) = (None, 0);
+        for waiver in self.list {
             let lapsed = waiver.until.zip(self.today).is_some_and(|(until, today)| today > until);
+            let index = index.get_or_insert_with(|| FindingIndex::new(findings, scope.book));
             let accepted = index.accepted_by(waiver, &mut work);
             if work > MOST_WORK {
                 scope.book.cut();

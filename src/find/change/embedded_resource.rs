@@ -12,7 +12,7 @@ impl ChangeWalk<'_> {
         if old != new
             && let Some(change) = changes.take(Keyword::EmbeddedResource)
         {
-            // A node that preserves unknown fields still keeps them, but no longer requires anything of them.
+            // A node that preserves unknown fields still keeps apiVersion, kind and metadata, but no longer checks them.
             let kept = pair.old.preserves_unknown() && pair.new.preserves_unknown() && pair.new.property("metadata").is_none();
             let (aspect, effect) = match (new, kept) {
                 (true, _) => (Aspect::EmbeddedResource, Effect::Added),

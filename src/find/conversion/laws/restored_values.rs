@@ -34,7 +34,6 @@ impl LawCheck<'_> {
             return Err(SHARED_KEY.to_owned());
         }
         let restored = self.restored_steps(direction, [&steps, &opposite]);
-        let near = |a: &DirectedStep, b: &DirectedStep| touches(&a.op, &b.op) || touches(&b.op, &a.op);
         let (_, end) = self.endpoints(direction);
         for (position, step) in steps.iter().enumerate().filter(|(_, step)| restored.contains(&step.index)) {
             let container = Containers::of(&step.op.paths()).map_or(0, |containers| containers.prefix.steps().len());
@@ -54,7 +53,6 @@ impl LawCheck<'_> {
     /// Which steps lose values is known for objects without preserved values. A step that restores values may also change what others
     /// near it see.
     fn restored_steps(&self, direction: Direction, [steps, opposite]: [&[DirectedStep]; 2]) -> BTreeSet<usize> {
-        let near = |a: &DirectedStep, b: &DirectedStep| touches(&a.op, &b.op) || touches(&b.op, &a.op);
         let mut preserving = [self.losing_steps(direction, steps), self.losing_steps(direction.opposite(), opposite)];
         let mut open: Vec<(usize, usize)> =
             preserving.iter().enumerate().flat_map(|(side, losing)| losing.iter().map(move |index| (side, *index))).collect();
@@ -88,6 +86,11 @@ impl LawCheck<'_> {
         }
         losing
     }
+}
+
+/// Whether one of two steps sees or changes what the other does.
+fn near(a: &DirectedStep, b: &DirectedStep) -> bool {
+    touches(&a.op, &b.op) || touches(&b.op, &a.op)
 }
 
 /// Lets a field have the values of its former schema as well, or be missing. Returns `None` if that can't be described.
