@@ -60,7 +60,9 @@ pub(super) fn refuses(new: &Response, path: &FieldPath, cause: Cause<'_>) -> boo
 
 /// Whether an event at one path concerns another: one is a prefix of the other.
 pub(super) fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
-    // A key that is missing from a map is named by itself.
-    let alike = |(a, b): (&PathStep, &PathStep)| a == b || matches!((a, b), (PathStep::Key(_), PathStep::Values));
+    // A key that is missing from a map is named by itself, and a field may be a key of a map on the other side.
+    let alike = |(a, b): (&PathStep, &PathStep)| {
+        a == b || matches!((a, b), (PathStep::Key(_), PathStep::Values) | (PathStep::Values, PathStep::Key(_)))
+    };
     at.steps().iter().zip(path.steps()).all(alike)
 }

@@ -13,6 +13,7 @@ use crate::server::key_fate::{KeyFate, Pruning};
 use super::ancestors;
 use super::change_list::Changes;
 use super::default::has_default;
+use super::fact_draft::FactDraft;
 use super::implicit::{is_below_metadata, is_metadata};
 use super::json_types::JsonTypes;
 use super::value_text;
@@ -140,7 +141,32 @@ impl ChangeWalk<'_> {
             None => fact,
         };
         self.push_lost(fact, opening.sample);
+        if !walked {
+            self.transitions_of_values(pair);
+        }
         walked
+    }
+
+    /// Reports transition rules in the values of a map that fields didn't have before they became keys of the map. Only updates run
+    /// them, so the comparison of both nodes doesn't see them.
+    fn transitions_of_values<'t>(&mut self, pair: &NodePair<'_, 't>) {
+        let (Some(values), Some(entry)) = (pair.new.values(), pair.new.entry(Keyword::AdditionalProperties)) else { return };
+        let fields: Vec<(Entry<'t>, Schema<'t>)> = pair.old.properties().collect();
+        for (field, child) in fields {
+            let known = self.drafts.len();
+            self.step(PathStep::Key(field.name().into()), PathStep::Values, |walk| {
+                let (old_key, new_key) = (field.key, entry.key);
+                let (name, up, budget) = (("", ""), Some(pair), pair.budget);
+                walk.node(&NodePair { old: child, new: values.clone(), old_key, new_key, position: Position::Value, name, up, budget });
+            });
+            let found = self.drafts.split_off(known);
+            let adds = |draft: &FactDraft| draft.fact.aspect == Aspect::CelTransition && draft.fact.affects.contains(Affected::Writers);
+            self.drafts.extend(found.into_iter().filter(adds));
+            // The other fields have the same to say.
+            if self.drafts.len() > known {
+                return;
+            }
+        }
     }
 
     /// Whether a field that is now declared, where undeclared keys were kept, can reject or prune existing values.

@@ -178,6 +178,16 @@ fn fields_that_become_a_map_with_rules() {
     let ruled = format!("{day}, x-kubernetes-validations: [{{rule: \"self.d >= duration('1m')\"}}]}}");
     let old = spec(&format!("{{type: object, maxProperties: 2, properties: {{a: {ruled}, b: {day}}}}}}}"));
     shown(&old, &spec(&format!("{{type: object, maxProperties: 2, additionalProperties: {ruled}}}")));
+    // Only updates run this rule.
+    let fixed = |rule: &str| format!("{{type: object, properties: {{v: {{type: string}}}}{rule}}}");
+    let plain = fixed("");
+    let kept = fixed(", x-kubernetes-validations: [{rule: \"has(self.v) == has(oldSelf.v)\"}]");
+    let fields = |b: &str| spec(&format!("{{type: object, properties: {{a: {kept}, b: {b}}}}}"));
+    let map = spec(&format!("{{type: object, additionalProperties: {kept}}}"));
+    shown(&fields(&plain), &map);
+    let deeper = "{type: object, properties: {v: {type: string, x-kubernetes-validations: [{rule: self == oldSelf}]}}}";
+    shown(&fields(&plain), &spec(&format!("{{type: object, additionalProperties: {deeper}}}")));
+    assert_eq!(judged(&facts(&with_root(&fields(&kept)), &with_root(&map))).0, Class::Additive);
 }
 
 #[test]
