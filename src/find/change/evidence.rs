@@ -43,7 +43,10 @@ impl ResourceNames<'_> {
 
 /// What a version accepts: its schema, and what its scale subresource can read.
 pub(super) fn scaled(schema: &Schema<'_>, scale: &Scale) -> Shape {
-    let mut shape = Shape::of(schema);
+    narrowed(Shape::of(schema), scale)
+}
+
+fn narrowed(mut shape: Shape, scale: &Scale) -> Shape {
     scale.narrow(&mut shape);
     shape
 }
@@ -72,7 +75,9 @@ pub(super) fn attach(
         let unshown = |fact: Fact| if breaks(&fact) { FactDraft::unshown(fact, "a list is too long to be searched") } else { fact };
         return drafts.into_iter().map(|draft| unshown(draft.fact)).collect();
     }
-    let requested = [scaled(old.0, old.1), scaled(new.0, new.1)];
+    let was = Shape::of(old.0);
+    let is = Shape::beside(new.0, (old.0, &was));
+    let requested = [narrowed(was, old.1), narrowed(is, new.1)];
     let [before, after] = requested.each_ref().map(with_all_metadata);
     let witnesses = resource.witnesses(&before, &after, budget);
     let witnesses = if requested.iter().any(has_embedded) { witnesses.confirmed_by(&requested[0], &requested[1]) } else { witnesses };

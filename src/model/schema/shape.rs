@@ -255,6 +255,21 @@ impl Shape {
         shape
     }
 
+    /// The shape of a whole schema, sharing the nodes that are written the same as in another.
+    pub fn beside(schema: &Schema<'_>, (other, known): (&Schema<'_>, &Shape)) -> Self {
+        let child = |schema: &Schema<'_>, twin: Option<(Schema<'_>, &Arc<Shape>)>| match twin {
+            Some((other, known)) if schema.reads_like(&other) => Arc::clone(known),
+            Some((other, known)) => Arc::new(Shape::beside(schema, (&other, known))),
+            None => Arc::new(Shape::of(schema)),
+        };
+        let property = |name: &str| Some((other.property(name)?.1, known.properties.get(name)?));
+        let mut shape = Self::local(schema);
+        shape.properties = schema.properties().map(|(entry, own)| (entry.name().to_owned(), child(&own, property(entry.name())))).collect();
+        shape.items = schema.items().map(|own| child(&own, other.items().zip(known.items.as_ref())));
+        shape.extra = schema.extra().map(|own| child(&own, other.values().zip(known.extra.as_ref().values())));
+        shape
+    }
+
     /// The shape of this node alone: with `allOf`, `anyOf`, `oneOf` and `not`, but without properties, items and additional
     /// properties.
     pub fn local(schema: &Schema<'_>) -> Self {

@@ -108,6 +108,11 @@ impl<'t> Schema<'t> {
         self.node
     }
 
+    /// Whether both are written the same, and read the same way.
+    pub(super) fn reads_like(&self, other: &Schema<'_>) -> bool {
+        self.open == other.open && self.kubernetes == other.kubernetes && self.node.same_text(other.node)
+    }
+
     /// Whether a keyword is present; null counts as absent.
     pub fn has(&self, word: Keyword) -> bool {
         self.present & 1 << word as u64 != 0

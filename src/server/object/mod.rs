@@ -148,6 +148,11 @@ impl Compiled {
         Compiled { root: CompiledNode::compile(root, ReadPurpose::Request), trace: false }
     }
 
+    /// Like [`Compiled::new`], for a schema that shares nodes with another that is already compiled.
+    pub(crate) fn beside(root: &Shape, other: &Compiled) -> Self {
+        Compiled { root: CompiledNode::compile_beside(root, &other.root), trace: false }
+    }
+
     /// Like [`Compiled::new`], but outcomes record which checks were made.
     pub(crate) fn traced(root: &Shape) -> Self {
         Compiled { trace: true, ..Compiled::new(root) }

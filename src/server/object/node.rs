@@ -52,9 +52,9 @@ pub(super) struct CompiledNode {
     pattern: OnceLock<Result<Pattern, Arc<str>>>,
     /// For a long enum.
     listed: Option<EnumIndex>,
-    pub items: Option<Box<CompiledNode>>,
+    pub items: Option<Arc<CompiledNode>>,
     pub properties: CompiledFields,
-    pub extra: Extra<Box<CompiledNode>>,
+    pub extra: Extra<Arc<CompiledNode>>,
     pub any_of: Vec<CompiledNode>,
     pub one_of: Vec<CompiledNode>,
     pub all_of: Vec<CompiledNode>,
@@ -68,16 +68,20 @@ pub(super) struct CompiledNode {
 
 /// Declared properties, sorted by name.
 #[derive(Debug)]
-pub(super) struct CompiledFields(Vec<(Box<str>, CompiledNode)>);
+pub(super) struct CompiledFields(Vec<(Box<str>, Arc<CompiledNode>)>);
 
 impl CompiledFields {
     pub fn get(&self, name: &str) -> Option<&CompiledNode> {
+        self.shared(name).map(|node| &**node)
+    }
+
+    fn shared(&self, name: &str) -> Option<&Arc<CompiledNode>> {
         let at = self.0.binary_search_by(|(own, _)| (**own).cmp(name)).ok()?;
         self.0.get(at).map(|(_, node)| node)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &CompiledNode)> {
-        self.0.iter().map(|(name, node)| (&**name, node))
+        self.0.iter().map(|(name, node)| (&**name, &**node))
     }
 }
 
@@ -94,12 +98,25 @@ impl CompiledNode {
 
     /// The recursion is limited by the depth of the shape.
     pub fn compile(shape: &Shape, purpose: ReadPurpose) -> Self {
-        Self::build(&Arc::new(shape.clone()), purpose, purpose == ReadPurpose::Request)
+        Self::build(&Arc::new(shape.clone()), purpose, purpose == ReadPurpose::Request, None)
     }
 
-    fn build(shape: &Arc<Shape>, purpose: ReadPurpose, root: bool) -> Self {
-        let child = |shape: &Arc<Shape>| CompiledNode::build(shape, purpose, false);
-        let clauses = |shapes: &[Shape]| shapes.iter().map(|shape| child(&Arc::new(shape.clone()))).collect();
+    /// Compiles a shape for requests, sharing the nodes whose shapes are shared with those of another.
+    pub fn compile_beside(shape: &Shape, other: &CompiledNode) -> Self {
+        Self::build(&Arc::new(shape.clone()), ReadPurpose::Request, true, Some(other))
+    }
+
+    fn build(shape: &Arc<Shape>, purpose: ReadPurpose, root: bool, other: Option<&CompiledNode>) -> Self {
+        let clause = |shape: &Shape| CompiledNode::build(&Arc::new(shape.clone()), purpose, false, None);
+        let clauses = |shapes: &[Shape]| shapes.iter().map(clause).collect();
+        let child = |shape: &Arc<Shape>, twin: Option<&Arc<CompiledNode>>| match twin {
+            Some(twin) if Arc::ptr_eq(shape, &twin.shape) => Arc::clone(twin),
+            twin => Arc::new(CompiledNode::build(shape, purpose, false, twin.map(|twin| &**twin))),
+        };
+        let property = |(name, shape): (&String, &Arc<Shape>)| {
+            let twin = other.and_then(|other| other.properties.shared(name));
+            (name.as_str().into(), child(shape, twin))
+        };
         let mut node = CompiledNode {
             shape: Arc::clone(shape),
             root,
@@ -110,13 +127,13 @@ impl CompiledNode {
             numbers: number_domain(shape, purpose),
             pattern: OnceLock::new(),
             listed: shape.enum_values.as_deref().and_then(EnumIndex::of),
-            items: shape.items.as_ref().map(|items| Box::new(child(items))),
-            properties: CompiledFields(shape.properties.iter().map(|(name, property)| (name.as_str().into(), child(property))).collect()),
-            extra: shape.extra.as_ref().map(|values| Box::new(child(values))),
+            items: shape.items.as_ref().map(|items| child(items, other.and_then(|other| other.items.as_ref()))),
+            properties: CompiledFields(shape.properties.iter().map(property).collect()),
+            extra: shape.extra.as_ref().map(|values| child(values, other.and_then(|other| other.extra.as_ref().values()))),
             any_of: clauses(&shape.any_of),
             one_of: clauses(&shape.one_of),
             all_of: clauses(&shape.all_of),
-            not: shape.not.as_ref().map(|not| Box::new(child(not))),
+            not: shape.not.as_ref().map(|not| Box::new(CompiledNode::build(not, purpose, false, None))),
             programs: shape.rules.iter().map(|_| Programs::default()).collect(),
             visible: true,
             below: Below::default(),
