@@ -88,35 +88,52 @@ pub struct Witnesses<'s> {
     heads: Vec<Value>,
     /// For how many changes it may still be tried who else is refused.
     refusals_left: Cell<usize>,
+    /// Whether an example should show one change alone. Whether there is any is decided faster.
+    isolates: bool,
     budget: Budget,
 }
 
 impl<'s> Witnesses<'s> {
     /// `api_version` and `kind` are those of the objects.
     pub fn new(old: &'s Shape, new: &'s Shape, api_version: &str, kind: &str, budget: &Budget) -> Self {
-        Witnesses::against(old, (new, &Rc::new(Compiled::new(new))), api_version, kind, budget)
+        let before = Rc::new(Compiled::new(old));
+        let after = Rc::new(Compiled::beside(new, &before));
+        Witnesses::between((old, before), (new, after), api_version, kind, budget)
     }
 
     /// Like [`Witnesses::new`], with a new schema that is already compiled.
     pub fn against(old: &'s Shape, (new, after): (&'s Shape, &Rc<Compiled>), api_version: &str, kind: &str, budget: &Budget) -> Self {
+        Witnesses::between((old, Rc::new(Compiled::new(old))), (new, Rc::clone(after)), api_version, kind, budget)
+    }
+
+    fn between(
+        (old, before): (&'s Shape, Rc<Compiled>),
+        (new, after): (&'s Shape, Rc<Compiled>),
+        api_version: &str,
+        kind: &str,
+        budget: &Budget,
+    ) -> Self {
         Witnesses {
             old,
             new,
-            before: Rc::new(Compiled::new(old)),
-            after: Rc::clone(after),
+            before,
+            after,
             rules: SharedRules::of([old, new]),
             heads: heads([old, new], api_version, kind, budget),
             refusals_left: Cell::new(MAX_REFUSALS),
+            isolates: true,
             budget: budget.clone(),
         }
     }
 
     /// Sends objects to these schemas instead, while the search may know more about what they accept.
     pub fn confirmed_by(self, old: &Shape, new: &Shape) -> Self {
-        Witnesses { before: Rc::new(Compiled::new(old)), after: Rc::new(Compiled::new(new)), ..self }
+        let before = Compiled::new(old);
+        let after = Rc::new(Compiled::beside(new, &before));
+        Witnesses { before: Rc::new(before), after, ..self }
     }
 
-    /// Shows the differences from the new to the old schema.
+    /// Shows the differences from the new to the old schema, with any examples: only whether there are some matters.
     pub fn reversed(&self, api_version: &str, kind: &str, budget: &Budget) -> Self {
         Witnesses {
             old: self.new,
@@ -126,6 +143,7 @@ impl<'s> Witnesses<'s> {
             rules: Rc::clone(&self.rules),
             heads: heads([self.new, self.old], api_version, kind, budget),
             refusals_left: Cell::new(MAX_REFUSALS),
+            isolates: false,
             budget: budget.clone(),
         }
     }
@@ -259,7 +277,9 @@ impl<'s> Witnesses<'s> {
         let pin = (!steps.is_empty()).then_some(Pin { steps, target });
         let goal = |accepted: Option<bool>, difference: Difference| self.goal(&[(self.new, accepted)], difference, pin);
         // If none shows this change alone, that proves nothing.
-        if let Some(witness) = self.alone(path, pin, cause) {
+        if self.isolates
+            && let Some(witness) = self.alone(path, pin, cause)
+        {
             return Search::Found(witness);
         }
         // The smallest object with the value usually shows the difference already.
@@ -286,7 +306,10 @@ impl<'s> Witnesses<'s> {
                 Search::Undecided(reason) => open = open.or(Some(reason)),
             }
         }
-        Err(open).into()
+        match Err(open).into() {
+            Search::Undecided(reason) if !self.isolates => Search::from(self.alone(path, pin, cause).ok_or(Some(reason))),
+            found => found,
+        }
     }
 
     /// Whether an object that the old side stores and the new one refuses here can still get a label.
