@@ -37,6 +37,12 @@ struct Pool {
     ran_out: Cell<bool>,
 }
 
+/// What a search did.
+struct Spent {
+    work: usize,
+    ran_out: bool,
+}
+
 impl Budget {
     /// A budget for the searches of one comparison.
     pub fn shared() -> Self {
@@ -60,6 +66,24 @@ impl Budget {
             false => self.pool.left.get() - self.left().div_ceil(parts.max(1)),
         };
         Budget { pool: Rc::clone(&self.pool), reserved, given_up: Rc::default() }
+    }
+
+    /// Runs two searches at the same time, each with half of what is left.
+    pub(crate) fn join<A: Send, B: Send>(&self, one: impl FnOnce(&Budget) -> A + Send, other: impl FnOnce(&Budget) -> B + Send) -> (A, B) {
+        let half = if self.is_unlimited() { usize::MAX } else { self.left() / 2 };
+        let ((one, first), (other, second)) = rayon::join(|| Self::within(half, one), || Self::within(half, other));
+        for Spent { work, ran_out } in [first, second] {
+            self.spend(work);
+            self.pool.ran_out.set(self.pool.ran_out.get() || ran_out);
+        }
+        (one, other)
+    }
+
+    /// Runs a search with a budget of its own.
+    fn within<R>(work: usize, search: impl FnOnce(&Budget) -> R) -> (R, Spent) {
+        let budget = Budget::of(work);
+        let found = search(&budget);
+        (found, Spent { work: work - budget.pool.left.get(), ran_out: budget.pool.ran_out.get() })
     }
 
     fn is_unlimited(&self) -> bool {
@@ -113,27 +137,23 @@ impl Budget {
 /// Searches for each of several items within one budget. Each gets an equal part; what is left then goes to those for which it
 /// wasn't enough, which start again. The results don't depend on the number of threads.
 pub(crate) fn divide<T: Sync, R: Send>(items: &[T], search: impl Fn(&T, &Budget) -> R + Sync) -> Vec<R> {
-    let within = |item: &T, work: usize| {
-        let budget = Budget::of(work);
-        let found = search(item, &budget);
-        (found, work - budget.pool.left.get(), budget.pool.ran_out.get())
-    };
+    let within = |item: &T, work: usize| Budget::within(work, |budget| search(item, budget));
     let mut part = match items.len() {
         0 | 1 => TOGETHER,
         count => TOGETHER / 2 / count,
     };
-    let first: Vec<(R, usize, bool)> = items.par_iter().map(|item| within(item, part)).collect();
-    let mut left = TOGETHER.saturating_sub(first.iter().map(|(_, spent, _)| spent).sum());
-    let mut short: Vec<usize> = first.iter().enumerate().filter(|(_, (_, _, short))| *short).map(|(index, _)| index).collect();
-    let mut results: Vec<R> = first.into_iter().map(|(found, ..)| found).collect();
+    let first: Vec<(R, Spent)> = items.par_iter().map(|item| within(item, part)).collect();
+    let mut left = TOGETHER.saturating_sub(first.iter().map(|(_, spent)| spent.work).sum());
+    let mut short: Vec<usize> = first.iter().enumerate().filter(|(_, (_, spent))| spent.ran_out).map(|(index, _)| index).collect();
+    let mut results: Vec<R> = first.into_iter().map(|(found, _)| found).collect();
     while !short.is_empty() && left / short.len() >= 2 * part {
         part = left / short.len();
-        let again: Vec<(usize, (R, usize, bool))> =
+        let again: Vec<(usize, (R, Spent))> =
             short.par_iter().filter_map(|&index| Some((index, within(items.get(index)?, part)))).collect();
         short.clear();
-        for (index, (found, spent, ran_out)) in again {
-            left = left.saturating_sub(spent);
-            short.extend(ran_out.then_some(index));
+        for (index, (found, spent)) in again {
+            left = left.saturating_sub(spent.work);
+            short.extend(spent.ran_out.then_some(index));
             if let Some(result) = results.get_mut(index) {
                 *result = found;
             }

@@ -1,7 +1,6 @@
 //! Generates objects for one constraint of a schema: one that satisfies it and is accepted, and one that is rejected because of it,
 //! if possible only because of it.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -15,7 +14,7 @@ use crate::server::object::{Check, Compiled, FieldErrorKind};
 use super::generate::BodyMaker;
 use super::solver::{Pin, PinTarget, Preference};
 use super::witness::{COMPILED, first_at};
-use super::{Budget, Cause, Trial, What, Witnesses};
+use super::{Budget, Cause, SchemaPair, Trial, What, Witnesses};
 
 /// The longest string that is generated to be too long.
 const MAX_TEXT: u64 = 1 << 16;
@@ -28,7 +27,7 @@ pub(crate) struct CaseMaker<'s> {
     small: BodyMaker<'s>,
     /// The field of the last small body, with that body.
     last: Option<(&'s FieldPath, Option<Value>)>,
-    compiled: Rc<Compiled>,
+    compiled: Arc<Compiled>,
     /// How much compiling the schema costs.
     size: usize,
     budget: Budget,
@@ -54,7 +53,7 @@ impl<'s> CaseMaker<'s> {
             root,
             small: BodyMaker::new(root, Preference::Small, budget),
             last: None,
-            compiled: Rc::new(Compiled::new(root)),
+            compiled: Arc::new(Compiled::new(root)),
             size: COMPILED * root.node_count(),
             budget: budget.clone(),
             api_version,
@@ -107,7 +106,8 @@ impl<'s> CaseMaker<'s> {
     /// A request that this check of the node at the path rejects.
     pub fn rejected(&self, path: &FieldPath, check: &Check) -> Option<Rejected> {
         let lenient = self.without(path, check).filter(|_| self.budget.spend(self.size))?;
-        let witnesses = Witnesses::against(&lenient, (self.root, &self.compiled), self.api_version, self.kind, &self.budget);
+        let witnesses =
+            Witnesses::new(SchemaPair::against(&lenient, (self.root, &self.compiled)), self.api_version, self.kind, &self.budget);
         let (at, what, cause) = match check {
             Check::Required(name) => (path.key(name), What::Absent, Cause::Refusal),
             Check::Keyword(kind) => (path.clone(), What::Sent, Cause::Here(super::condition_of(*kind)?)),

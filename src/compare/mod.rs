@@ -39,7 +39,7 @@ pub use order::{order, order_local, order_roots, order_with_lost_lists, order_wi
 #[cfg(any(test, fuzzing))]
 pub(crate) use random::Random;
 pub(crate) use solver::completed;
-pub use witness::{Cause, Trial, What, Witnesses};
+pub use witness::{Cause, SchemaPair, Trial, What, Witnesses};
 
 /// The position of a node in its schema, which decides what happens to a null, a default and a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ mod combine;
 mod random;
 mod verdict;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -77,15 +77,45 @@ pub(super) const COMPILED: usize = 32;
 /// The most items in a list that is rebuilt to show one keyword alone.
 const MAX_BUILT: u64 = 128;
 
-/// Shows the differences between the old and the new schema of a version.
-pub struct Witnesses<'s> {
+/// Two schemas to compare, and what answers requests to them.
+#[derive(Clone)]
+pub struct SchemaPair<'s> {
     old: &'s Shape,
     new: &'s Shape,
-    before: Rc<Compiled>,
-    after: Rc<Compiled>,
+    before: Arc<Compiled>,
+    after: Arc<Compiled>,
+}
+
+impl<'s> SchemaPair<'s> {
+    pub fn new(old: &'s Shape, new: &'s Shape) -> Self {
+        SchemaPair::answered_by((old, new), (old, new))
+    }
+
+    /// Sends objects to other schemas, while the search may know more about what they accept.
+    pub fn answered_by((old, new): (&'s Shape, &'s Shape), (before, after): (&Shape, &Shape)) -> Self {
+        let before = Compiled::new(before);
+        let after = Arc::new(Compiled::beside(after, &before));
+        SchemaPair { old, new, before: Arc::new(before), after }
+    }
+
+    /// With a new schema that is already compiled.
+    pub fn against(old: &'s Shape, (new, after): (&'s Shape, &Arc<Compiled>)) -> Self {
+        SchemaPair { old, new, before: Arc::new(Compiled::beside(old, after)), after: Arc::clone(after) }
+    }
+
+    fn reversed(&self) -> Self {
+        SchemaPair { old: self.new, new: self.old, before: Arc::clone(&self.after), after: Arc::clone(&self.before) }
+    }
+}
+
+/// Shows the differences between the old and the new schema of a version.
+pub struct Witnesses<'s> {
+    pair: SchemaPair<'s>,
     rules: Rc<SharedRules<'s>>,
+    api_version: String,
+    kind: String,
     /// apiVersion, kind and metadata: several, if rules of the root depend on the name.
-    heads: Vec<Value>,
+    heads: OnceCell<Vec<Value>>,
     /// For how many changes it may still be tried who else is refused.
     refusals_left: Cell<usize>,
     /// Whether an example should show one change alone. Whether there is any is decided faster.
@@ -95,57 +125,40 @@ pub struct Witnesses<'s> {
 
 impl<'s> Witnesses<'s> {
     /// `api_version` and `kind` are those of the objects.
-    pub fn new(old: &'s Shape, new: &'s Shape, api_version: &str, kind: &str, budget: &Budget) -> Self {
-        let before = Rc::new(Compiled::new(old));
-        let after = Rc::new(Compiled::beside(new, &before));
-        Witnesses::between((old, before), (new, after), api_version, kind, budget)
-    }
-
-    /// Like [`Witnesses::new`], with a new schema that is already compiled.
-    pub fn against(old: &'s Shape, (new, after): (&'s Shape, &Rc<Compiled>), api_version: &str, kind: &str, budget: &Budget) -> Self {
-        Witnesses::between((old, Rc::new(Compiled::new(old))), (new, Rc::clone(after)), api_version, kind, budget)
-    }
-
-    fn between(
-        (old, before): (&'s Shape, Rc<Compiled>),
-        (new, after): (&'s Shape, Rc<Compiled>),
-        api_version: &str,
-        kind: &str,
-        budget: &Budget,
-    ) -> Self {
+    pub fn new(pair: SchemaPair<'s>, api_version: &str, kind: &str, budget: &Budget) -> Self {
         Witnesses {
-            old,
-            new,
-            before,
-            after,
-            rules: SharedRules::of([old, new]),
-            heads: heads([old, new], api_version, kind, budget),
+            rules: SharedRules::of([pair.old, pair.new]),
+            pair,
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            heads: OnceCell::new(),
             refusals_left: Cell::new(MAX_REFUSALS),
             isolates: true,
             budget: budget.clone(),
         }
     }
 
-    /// Sends objects to these schemas instead, while the search may know more about what they accept.
-    pub fn confirmed_by(self, old: &Shape, new: &Shape) -> Self {
-        let before = Compiled::new(old);
-        let after = Rc::new(Compiled::beside(new, &before));
-        Witnesses { before: Rc::new(before), after, ..self }
-    }
-
     /// Shows the differences from the new to the old schema, with any examples: only whether there are some matters.
-    pub fn reversed(&self, api_version: &str, kind: &str, budget: &Budget) -> Self {
+    pub fn reversed(&self, budget: &Budget) -> Self {
         Witnesses {
-            old: self.new,
-            new: self.old,
-            before: Rc::clone(&self.after),
-            after: Rc::clone(&self.before),
+            pair: self.pair.reversed(),
             rules: Rc::clone(&self.rules),
-            heads: heads([self.new, self.old], api_version, kind, budget),
+            api_version: self.api_version.clone(),
+            kind: self.kind.clone(),
+            heads: OnceCell::new(),
             refusals_left: Cell::new(MAX_REFUSALS),
             isolates: false,
             budget: budget.clone(),
         }
+    }
+
+    /// The heads of objects that the old schema accepts.
+    fn heads(&self) -> &[Value] {
+        self.heads.get_or_init(|| {
+            let plain = resource_name(self.pair.old, &self.budget).unwrap_or_else(|| "example".to_owned());
+            let names = std::iter::once(plain).chain(names_in_rules([self.pair.old, self.pair.new]));
+            names.map(|name| json!({"apiVersion": self.api_version, "kind": self.kind, "metadata": {"name": name}})).collect()
+        })
     }
 
     fn solver(&self, preference: Preference) -> Solver<'s> {
@@ -154,7 +167,7 @@ impl<'s> Witnesses<'s> {
 
     /// A list with a duplicate item, for the old list at a path.
     pub fn twice(&self, path: &FieldPath) -> Option<Value> {
-        let items = self.old.at(path.steps())?.items.as_deref()?;
+        let items = self.pair.old.at(path.steps())?.items.as_deref()?;
         match self.solver(Preference::Small).solve(&Goal::of(items, false)) {
             Search::Found(item) => Some(json!([item, item])),
             _ => None,
@@ -182,7 +195,7 @@ impl<'s> Witnesses<'s> {
     }
 
     fn is_embedded(&self, way: &[PathStep]) -> bool {
-        [self.old, self.new].iter().any(|root| root.at(way).is_some_and(|node| node.embedded))
+        [self.pair.old, self.pair.new].iter().any(|root| root.at(way).is_some_and(|node| node.embedded))
     }
 
     /// Whether the path leads to the metadata of an embedded resource, where undeclared keys are kept.
@@ -194,14 +207,14 @@ impl<'s> Witnesses<'s> {
     /// Whether the old schema accepts no object that has anything at the path.
     pub fn is_unreachable(&self, path: &FieldPath) -> bool {
         let pin = Pin { steps: path.steps(), target: PinTarget::Sent };
-        let mut solver = self.solver(Preference::Small).with_roots(&[self.old]);
+        let mut solver = self.solver(Preference::Small).with_roots(&[self.pair.old]);
         !path.steps().is_empty() && solver.solve(&self.goal(&[], Difference::None, Some(pin))) == Search::Impossible
     }
 
     /// Whether some object is known that the old schema accepts.
     pub fn is_inhabited(&self) -> bool {
-        let made = BodyMaker::with(self.solver(Preference::Small), self.old).make(None);
-        made.is_some_and(|body| self.before.request(body).accepted()) || self.guesses_accepted()
+        let made = BodyMaker::with(self.solver(Preference::Small), self.pair.old).make(None);
+        made.is_some_and(|body| self.pair.before.request(body).accepted()) || self.guesses_accepted()
     }
 
     /// Finds a small object that the old schema accepts and keeps, while the new one refuses it, prunes part of it, or stores
@@ -222,7 +235,7 @@ impl<'s> Witnesses<'s> {
     pub fn show_undeclared(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         UNDECLARED.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok()).find_map(|value| {
             let pin = Pin { steps: path.steps(), target: PinTarget::Value(&value) };
-            let mut solver = self.solver(Preference::Small).with_roots(&[self.old]);
+            let mut solver = self.solver(Preference::Small).with_roots(&[self.pair.old]);
             let body = solver.solve(&self.goal(&[], Difference::None, Some(pin))).found()?;
             self.confirm(&body, path, cause)
         })
@@ -231,7 +244,7 @@ impl<'s> Witnesses<'s> {
     /// An object with a key at the path that neither schema declares.
     pub fn show_undeclared_key(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         let pin = (!path.steps().is_empty()).then_some(Pin { steps: path.steps(), target: PinTarget::Sent });
-        let mut solver = self.solver(Preference::Small).with_roots(&[self.old]);
+        let mut solver = self.solver(Preference::Small).with_roots(&[self.pair.old]);
         let body = solver.solve(&self.goal(&[], Difference::None, pin)).found()?;
         UNDECLARED.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok()).find_map(|value| {
             let mut body = body.clone();
@@ -242,7 +255,7 @@ impl<'s> Witnesses<'s> {
 
     /// An embedded resource with every possible key, including its metadata, whether or not the schema declares it.
     pub fn show_all_keys(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
-        let mut solver = self.solver(Preference::Full).with_roots(&[self.old]);
+        let mut solver = self.solver(Preference::Full).with_roots(&[self.pair.old]);
         let pin = Pin { steps: path.steps(), target: PinTarget::Sent };
         let mut body = solver.solve(&self.goal(&[], Difference::None, Some(pin))).found()?;
         first_at(&mut body, path.steps())?.as_object_mut()?.entry("metadata").or_insert_with(|| json!({"name": "a"}));
@@ -262,7 +275,7 @@ impl<'s> Witnesses<'s> {
     /// An object with any of several values at the path of some metadata.
     fn with_metadata(&self, at: &FieldPath, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         let goal = self.goal(&[], Difference::None, Some(Pin { steps: at.steps(), target: PinTarget::Sent }));
-        let mut solver = self.solver(Preference::Small).with_roots(&[self.old]);
+        let mut solver = self.solver(Preference::Small).with_roots(&[self.pair.old]);
         let body = solver.solve(&goal).found()?;
         OBJECT_META.iter().find_map(|text| {
             let mut body = body.clone();
@@ -272,10 +285,10 @@ impl<'s> Witnesses<'s> {
     }
 
     fn search<'p>(&'p self, path: &'p FieldPath, target: PinTarget<'p>, cause: Cause<'_>) -> Search<Witness> {
-        let mut solver = self.solver(Preference::Small).with_roots(&[self.old, self.new]);
+        let mut solver = self.solver(Preference::Small).with_roots(&[self.pair.old, self.pair.new]);
         let steps: &[PathStep] = path.steps();
         let pin = (!steps.is_empty()).then_some(Pin { steps, target });
-        let goal = |accepted: Option<bool>, difference: Difference| self.goal(&[(self.new, accepted)], difference, pin);
+        let goal = |accepted: Option<bool>, difference: Difference| self.goal(&[(self.pair.new, accepted)], difference, pin);
         // If none shows this change alone, that proves nothing.
         if self.isolates
             && let Some(witness) = self.alone(path, pin, cause)
@@ -314,20 +327,20 @@ impl<'s> Witnesses<'s> {
 
     /// Whether an object that the old side stores and the new one refuses here can still get a label.
     pub fn is_ratcheted(&self, witness: &Witness, path: &FieldPath) -> bool {
-        let stored = self.after.read(self.before.request(witness.object.clone()).stored);
+        let stored = self.pair.after.read(self.pair.before.request(witness.object.clone()).stored);
         let mut labelled = stored.clone();
         if let Some(metadata) = labelled.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.insert("labels".to_owned(), json!({"a": "b"}));
         }
-        let response = self.updated(&self.after, &stored, &labelled);
+        let response = self.updated(&self.pair.after, &stored, &labelled);
         !response.errors.iter().any(|error| concerns(&error.path.general(), path))
     }
 
     /// Whether the new schema would accept a request that it refuses, if the node at the path were as before, or only its default and
     /// how it treats null. Another change may refuse the request as well.
     pub fn is_refused_because_of(&self, path: &FieldPath, aspect: Aspect, witness: &Witness) -> bool {
-        let mut shape = self.new.clone();
-        let Some(was) = self.old.at(path.steps()) else { return false };
+        let mut shape = self.pair.new.clone();
+        let Some(was) = self.pair.old.at(path.steps()) else { return false };
         let restored = match (aspect, path.steps().split_last()) {
             (Aspect::Presence, Some((PathStep::Key(name), around))) => {
                 shape.at_mut(around).map(|parent| drop(parent.properties.insert(name.to_string(), Arc::new(was.clone()))))
@@ -344,7 +357,7 @@ impl<'s> Witnesses<'s> {
         let restored = Compiled::new(&shape);
         let response = match &witness.previous {
             Some(previous) => {
-                let stored = restored.read(self.before.request(previous.clone()).stored);
+                let stored = restored.read(self.pair.before.request(previous.clone()).stored);
                 restored.request_update(&stored, witness.object.clone())
             }
             None => restored.request(witness.object.clone()),
@@ -359,14 +372,14 @@ impl<'s> Witnesses<'s> {
             return None;
         }
         let lenient = self.lenient(path, cause)?;
-        let mut solver = self.solver(Preference::Small).with_roots(&[self.old, &lenient, self.new]);
+        let mut solver = self.solver(Preference::Small).with_roots(&[self.pair.old, &lenient, self.pair.new]);
         if matches!(cause, Cause::Rule(_) | Cause::Here(Aspect::Pattern)) {
             // They differ only at the end of the path.
             let above = (0..path.steps().len()).filter_map(|length| path.steps().get(..length));
-            let copies = above.filter_map(|steps| Some((lenient.at(steps)?, self.new.at(steps)?)));
+            let copies = above.filter_map(|steps| Some((lenient.at(steps)?, self.pair.new.at(steps)?)));
             copies.for_each(|(copy, of)| solver.rules.copy(copy, of));
         }
-        let others = [(&lenient, Some(true)), (self.new, Some(false))];
+        let others = [(&lenient, Some(true)), (self.pair.new, Some(false))];
         // A value found by comparing is already refused, though maybe for another reason.
         let found = value.map(|pin| self.goal(&others[..1], Difference::None, Some(pin)));
         let sent = match value {
@@ -376,6 +389,7 @@ impl<'s> Witnesses<'s> {
         // Another list or map is only built if a few more items are enough.
         let small = value.is_none()
             || self
+                .pair
                 .new
                 .at(path.steps())
                 .is_some_and(|node| [node.item_count.max, node.property_count.max].into_iter().flatten().all(|most| most <= MAX_BUILT));
@@ -388,7 +402,7 @@ impl<'s> Witnesses<'s> {
 
     /// A goal for an object that the old schema accepts and keeps; for each other schema, whether it must accept the object.
     fn goal<'g>(&'g self, others: &[(&'g Shape, Option<bool>)], difference: Difference, pin: Option<Pin<'g>>) -> Goal<'g> {
-        let mut goal = Goal { difference, pin, ..Goal::of(self.old, true) };
+        let mut goal = Goal { difference, pin, ..Goal::of(self.pair.old, true) };
         for &(other, accepted) in others {
             let view = goal.views.len();
             goal.views.push(SideView { read_by: ReadBy::shape_of(other), faithful: false });
@@ -402,13 +416,13 @@ impl<'s> Witnesses<'s> {
         if !matches!(cause, Cause::Rule(_) | Cause::Here(_)) {
             return None;
         }
-        let was = self.old.at(path.steps())?;
+        let was = self.pair.old.at(path.steps())?;
         // The nodes on the way are copied.
-        let on_the_way = (0..=path.steps().len()).filter_map(|length| self.new.at(path.steps().get(..length)?));
+        let on_the_way = (0..=path.steps().len()).filter_map(|length| self.pair.new.at(path.steps().get(..length)?));
         if !self.budget.spend(on_the_way.map(|node| COPIED * node.properties.len()).sum()) {
             return None;
         }
-        let mut shape = self.new.clone();
+        let mut shape = self.pair.new.clone();
         let node = shape.at_mut(path.steps())?;
         match cause {
             Cause::Rule(text) => node.rules.retain(|rule| rule.rule != text),
@@ -420,24 +434,17 @@ impl<'s> Witnesses<'s> {
 
     /// Sends a body to both sides, and returns the difference if it concerns the path.
     pub fn confirm(&self, body: &Value, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
-        self.heads.iter().find_map(|head| {
+        self.heads().iter().find_map(|head| {
             let object = whole(head, body).filter(|_| self.budget.spend(0))?;
-            let old = self.created(&self.before, &object);
+            let old = self.created(&self.pair.before, &object);
             if !old.accepted() || !old.pruned.is_empty() || !old.undecided.is_empty() {
                 return None;
             }
-            let new = self.created(&self.after, &object);
+            let new = self.created(&self.pair.after, &object);
             let (outcome, because) = verdict(&old, &new, path, cause)?;
             Some(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because })
         })
     }
-}
-
-/// The heads of objects that the first schema accepts.
-fn heads(roots: [&Shape; 2], api_version: &str, kind: &str, budget: &Budget) -> Vec<Value> {
-    let plain = resource_name(roots[0], budget).unwrap_or_else(|| "example".to_owned());
-    let names = std::iter::once(plain).chain(names_in_rules(roots));
-    names.map(|name| json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}})).collect()
 }
 
 /// A whole object from its head and a body.

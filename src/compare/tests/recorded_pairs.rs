@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::compare::{
-    Budget, Cause, Comparison, Relation, Role, Sample, What, Witnesses, around, embed, filled, order_local, order_roots, smallest,
+    Budget, Cause, Comparison, Relation, Role, Sample, SchemaPair, What, Witnesses, around, embed, filled, order_local, order_roots,
+    smallest,
 };
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
@@ -216,7 +217,7 @@ fn nodes_compared_by_themselves_show_what_changed() {
             if reported.is_empty() {
                 table.record("break not reported", record, &whole);
             }
-            let witnesses = Witnesses::new(&old, &new, "vec.example.com/v1", "Item", &Budget::of_each());
+            let witnesses = Witnesses::new(SchemaPair::new(&old, &new), "vec.example.com/v1", "Item", &Budget::of_each());
             let shown = reported.iter().any(|(path, _, order)| {
                 let samples = [&order.lost, &order.changed].into_iter().flatten().map(What::Sample);
                 samples.chain([What::Sent, What::Absent]).any(|what| witnesses.show(path, what, Cause::Near).found().is_some())

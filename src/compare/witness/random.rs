@@ -104,7 +104,7 @@ impl Witnesses<'_> {
         let mut tally = Tally::default();
         let mut combiner = Combiner::default();
         let mut accepted = None;
-        let heads = self.heads.iter().flat_map(|head| [head; 2]).cycle();
+        let heads = self.heads().iter().flat_map(|head| [head; 2]).cycle();
         for (turn, (at, head)) in ways.into_iter().cycle().zip(heads).take(tries).enumerate() {
             if !self.may_try() {
                 return Trial::Open;
@@ -114,16 +114,16 @@ impl Witnesses<'_> {
                 false => None,
             };
             // Every other object is derived from one that the old side accepts, because differences are often close.
-            let near = || accepted.take().and_then(|body: Value| sampler.changed(&body, self.old, at));
+            let near = || accepted.take().and_then(|body: Value| sampler.changed(&body, self.pair.old, at));
             let derived = combined.or_else(near);
             let is_new = derived.is_none();
-            let Some(body) = derived.or_else(|| sampler.body(self.old, at)) else { continue };
+            let Some(body) = derived.or_else(|| sampler.body(self.pair.old, at)) else { continue };
             let Some(object) = whole(head, &body) else { continue };
-            let old = self.created(&self.before, &object);
+            let old = self.created(&self.pair.before, &object);
             if !is_kept(&old) {
                 continue;
             }
-            let new = self.created(&self.after, &object);
+            let new = self.created(&self.pair.after, &object);
             let difference = verdict(&old, &new, path, cause);
             combiner.note(&body, old.accepted(), difference.is_some());
             if let Some((outcome, because)) = difference.filter(|_| old.accepted()) {
@@ -143,7 +143,7 @@ impl Witnesses<'_> {
 
     /// The same with objects that have a `spec`, if the old schema declares one, because a resource is useless without it.
     pub fn sample_update_with_spec(&self, path: &FieldPath, rule: &str) -> Trial {
-        let declared = self.old.properties.contains_key("spec");
+        let declared = self.pair.old.properties.contains_key("spec");
         self.sample_updates(path, Cause::Rule(rule), MAX_TRIES, &|object| !declared || object.get("spec").is_some())
     }
 
@@ -154,7 +154,7 @@ impl Witnesses<'_> {
         let mut sampler = self.sampler(path, cause);
         let mut tally = Tally::default();
         let mut combiner: Combiner<(Value, Value)> = Combiner::default();
-        for (turn, (at, head)) in ways.into_iter().cycle().zip(self.heads.iter().cycle()).take(tries).enumerate() {
+        for (turn, (at, head)) in ways.into_iter().cycle().zip(self.heads().iter().cycle()).take(tries).enumerate() {
             let both = |a: &(Value, Value), b: &(Value, Value), choice: u64| {
                 Some((with_fields_of(&a.0, &b.0, at, choice)?, with_fields_of(&a.1, &b.1, at, choice)?))
             };
@@ -163,12 +163,12 @@ impl Witnesses<'_> {
             }
             let combined = if turn % 3 == 2 { combiner.combined(&mut sampler, both) } else { None };
             let other = || {
-                let before = sampler.body(self.old, at)?;
+                let before = sampler.body(self.pair.old, at)?;
                 let after = match turn % 6 {
                     // Some updates replace the whole object, and some send the same again.
-                    1 => sampler.body(self.old, at),
+                    1 => sampler.body(self.pair.old, at),
                     3 => Some(before.clone()),
-                    _ => sampler.changed(&before, self.old, at),
+                    _ => sampler.changed(&before, self.pair.old, at),
                 };
                 Some((before, after?))
             };
@@ -177,21 +177,21 @@ impl Witnesses<'_> {
             if !fits(&previous) || !fits(&object) {
                 continue;
             }
-            let stored = self.created(&self.before, &previous);
+            let stored = self.created(&self.pair.before, &previous);
             if !is_kept(&stored) || !stored.accepted() {
                 continue;
             }
-            let created = self.created(&self.after, &previous);
+            let created = self.created(&self.pair.after, &previous);
             if let Some((outcome, because)) = verdict(&stored, &created, path, cause) {
                 let object = previous;
                 return Trial::Shown(Box::new(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because }));
             }
-            let old = self.updated(&self.before, &stored.stored, &object);
+            let old = self.updated(&self.pair.before, &stored.stored, &object);
             if !is_kept(&old) {
                 continue;
             }
             // The new schema reads the stored object before comparing.
-            let new = self.updated(&self.after, &self.after.read(stored.stored), &object);
+            let new = self.updated(&self.pair.after, &self.pair.after.read(stored.stored), &object);
             let difference = verdict(&old, &new, path, cause);
             combiner.note(&update, old.accepted(), difference.is_some());
             if let Some((outcome, because)) = difference.filter(|_| old.accepted()) {
@@ -206,9 +206,9 @@ impl Witnesses<'_> {
     /// Whether the old schema accepts one of a few random objects.
     pub(super) fn guesses_accepted(&self) -> bool {
         let mut sampler = self.sampler(&FieldPath::root(), Cause::Near);
-        self.heads.iter().cycle().take(MAX_GUESSES).take_while(|_| self.may_try()).any(|head| {
-            let object = sampler.body(self.old, &[]).and_then(|body| whole(head, &body));
-            object.is_some_and(|object| self.created(&self.before, &object).accepted())
+        self.heads().iter().cycle().take(MAX_GUESSES).take_while(|_| self.may_try()).any(|head| {
+            let object = sampler.body(self.pair.old, &[]).and_then(|body| whole(head, &body));
+            object.is_some_and(|object| self.created(&self.pair.before, &object).accepted())
         })
     }
 
@@ -236,7 +236,7 @@ impl Witnesses<'_> {
         let steps = path.steps();
         let ruled = |root: &Shape, way: &[PathStep]| root.at(way).is_some_and(|node| !node.rules.is_empty());
         let mut ways = (0..=steps.len()).filter_map(|length| steps.get(..length));
-        ways.find(|way| ruled(self.old, way) || ruled(self.new, way)).unwrap_or(steps)
+        ways.find(|way| ruled(self.pair.old, way) || ruled(self.pair.new, way)).unwrap_or(steps)
     }
 
     /// A sampler for the rules of the node, its parents and its children.
@@ -251,7 +251,7 @@ impl Witnesses<'_> {
         if let Cause::Rule(text) = cause {
             rules.push(text);
         }
-        for root in [self.old, self.new] {
+        for root in [self.pair.old, self.pair.new] {
             root.at(steps).into_iter().for_each(|node| rules_below(node, &mut rules));
             let ways = (0..steps.len()).rev().filter_map(|length| steps.get(..length));
             let around = ways.filter_map(|way| root.at(way)).flat_map(|node| &node.rules);

@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 
 use crate::cel::normalise::is_transition;
-use crate::compare::{Budget, CONDITIONS, Cause, Sample, Trial, What, Witnesses, errors_of, is_oversized};
+use crate::compare::{Budget, CONDITIONS, Cause, Sample, SchemaPair, Trial, What, Witnesses, errors_of, is_oversized};
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Ratchet, Witness, Word};
 use crate::model::relation::Search;
 use crate::model::schema::{Schema, Shape};
@@ -33,11 +33,11 @@ pub(super) struct ResourceNames<'a> {
 
 impl ResourceNames<'_> {
     pub(super) fn witnesses<'s>(&self, old: &'s Shape, new: &'s Shape, budget: &Budget) -> Witnesses<'s> {
-        Witnesses::new(old, new, &self.api_version(), self.kind, budget)
+        self.witnesses_of(SchemaPair::new(old, new), budget)
     }
 
-    fn api_version(&self) -> String {
-        format!("{}/{}", self.group, self.version)
+    fn witnesses_of<'s>(&self, pair: SchemaPair<'s>, budget: &Budget) -> Witnesses<'s> {
+        Witnesses::new(pair, &format!("{}/{}", self.group, self.version), self.kind, budget)
     }
 }
 
@@ -68,7 +68,8 @@ pub(super) fn attach(
     budget: &Budget,
 ) -> Vec<Fact> {
     let roots = [old.0.node(), new.0.node()];
-    if !drafts.iter().any(|draft| breaks(&draft.fact) || widens(&draft.fact) || is_transition_on_new_fields(&draft.fact)) {
+    let may_break = |draft: &FactDraft| breaks(&draft.fact) || is_transition_on_new_fields(&draft.fact);
+    if !drafts.iter().any(|draft| may_break(draft) || widens(&draft.fact)) {
         return drafts.into_iter().map(|draft| draft.fact).collect();
     }
     if roots.into_iter().any(is_oversized) {
@@ -79,25 +80,37 @@ pub(super) fn attach(
     let is = Shape::beside(new.0, (old.0, &was));
     let requested = [narrowed(was, old.1), narrowed(is, new.1)];
     let [before, after] = requested.each_ref().map(with_all_metadata);
-    let witnesses = resource.witnesses(&before, &after, budget);
-    let witnesses = if requested.iter().any(has_embedded) { witnesses.confirmed_by(&requested[0], &requested[1]) } else { witnesses };
-    // "No object shows it" proves something only if some object is known to satisfy the schema.
-    let inhabited = LazyCell::new(|| witnesses.is_inhabited());
-    let mut left = FULL_PRICE * SHOWN;
+    let sent_to = if requested.iter().any(has_embedded) { requested.each_ref() } else { [&before, &after] };
+    let pair = SchemaPair::answered_by((&before, &after), sent_to.into());
+    let (widening, others): (Vec<_>, Vec<_>) = drafts.into_iter().enumerate().partition(|(_, draft)| widens(&draft.fact));
+    let one_way = widening.is_empty() || !others.iter().any(|(_, draft)| may_break(draft));
     // A keyword that became a rule, or a rule that moved, accepts no more than before; only an object can distinguish accepting
     // more values from a rewrite.
-    let reversed = LazyCell::new(|| witnesses.reversed(&resource.api_version(), resource.kind, &budget.part(2)));
-    let (mut left_reversed, reversed_inhabited) = (REVERSED, LazyCell::new(|| reversed.is_inhabited()));
-    let facts: Vec<Fact> = drafts
-        .into_iter()
-        .map(|draft| match widens(&draft.fact) && left_reversed > 0 && budget.spend(SEARCH) {
-            true => {
-                left_reversed -= 1;
-                widened(draft, &reversed, &|| *reversed_inhabited)
-            }
-            false => show(draft, &witnesses, &|| *inhabited, &|path| gains(&reversed, path), (&mut left, budget)),
-        })
-        .collect();
+    let check_widening = |budget: &Budget| {
+        let reversed = LazyCell::new(|| resource.witnesses_of(pair.clone(), budget).reversed(budget));
+        let inhabited = LazyCell::new(|| reversed.is_inhabited());
+        let check = |(number, (at, draft)): (usize, (usize, FactDraft))| match number < REVERSED && budget.spend(SEARCH) {
+            true => (at, widened(draft, &reversed, &|| *inhabited)),
+            false => (at, draft.fact),
+        };
+        widening.into_iter().enumerate().map(check).collect::<Vec<_>>()
+    };
+    let show_breaks = |budget: &Budget| {
+        let witnesses = LazyCell::new(|| resource.witnesses_of(pair.clone(), budget));
+        // "No object shows it" proves something only if some object is known to satisfy the schema.
+        let inhabited = LazyCell::new(|| witnesses.is_inhabited());
+        let reversed = LazyCell::new(|| witnesses.reversed(&budget.part(2)));
+        let mut left = FULL_PRICE * SHOWN;
+        let show = |(at, draft)| (at, show(draft, &witnesses, &|| *inhabited, &|path| gains(&reversed, path), (&mut left, budget)));
+        others.into_iter().map(show).collect::<Vec<_>>()
+    };
+    let (mut facts, shown) = match one_way {
+        true => (check_widening(budget), show_breaks(budget)),
+        false => budget.join(check_widening, show_breaks),
+    };
+    facts.extend(shown);
+    facts.sort_by_key(|(at, _)| *at);
+    let facts: Vec<Fact> = facts.into_iter().map(|(_, fact)| fact).collect();
     debug_assert!(facts.iter().all(is_sound), "a break is proved without an object");
     facts
 }
