@@ -11,6 +11,8 @@ use rayon::prelude::*;
 
 /// How much work all searches of one comparison of bundles may do.
 const TOGETHER: usize = 250_000_000;
+/// With this much left for one CRD, there are few others to search at the same time.
+const PLENTY: usize = TOGETHER / 4;
 /// How many automaton states one search for a string may visit.
 pub const MAX_STATES: usize = 1_000_000;
 /// How many it may visit even if nothing is left.
@@ -68,8 +70,11 @@ impl Budget {
         Budget { pool: Rc::clone(&self.pool), reserved, given_up: Rc::default() }
     }
 
-    /// Runs two searches at the same time, each with half of what is left.
+    /// Runs two searches, the first with half of what is left. If plenty is left, they run at the same time, each with half.
     pub(crate) fn join<A: Send, B: Send>(&self, one: impl FnOnce(&Budget) -> A + Send, other: impl FnOnce(&Budget) -> B + Send) -> (A, B) {
+        if !self.is_unlimited() && self.left() < PLENTY {
+            return (one(&self.part(2)), other(self));
+        }
         let half = if self.is_unlimited() { usize::MAX } else { self.left() / 2 };
         let ((one, first), (other, second)) = rayon::join(|| Self::within(half, one), || Self::within(half, other));
         for Spent { work, ran_out } in [first, second] {
