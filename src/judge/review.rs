@@ -191,7 +191,7 @@ fn accept(rulings: &[Ruling<'_>], context: &Context<'_, '_>) -> Vec<Finding> {
     waive_sums(&mut found);
     facts.extend(judgement.changed.iter().cloned());
     found.extend(findings(&rule_all(&facts, judgement, None), context));
-    found.sort_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));
+    found.sort_unstable_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));
     found
 }
 

@@ -38,8 +38,7 @@ pub(super) struct Ruling<'r> {
 
 /// Decides about facts, in order. Facts whose rule the policy switches off are left out.
 pub(super) fn rule_all<'r>(facts: &'r [Fact], judgement: &Judgement<'r>, covering: Option<&Covering<'_>>) -> Vec<Ruling<'r>> {
-    let ruled = facts.par_iter().with_min_len(64).map(|fact| rule(fact, judgement, covering, facts.len()));
-    ruled.collect::<Vec<_>>().into_iter().flatten().collect()
+    facts.par_iter().with_min_len(64).flat_map_iter(|fact| rule(fact, judgement, covering, facts.len())).collect()
 }
 
 fn rule<'r>(fact: &'r Fact, judgement: &Judgement<'r>, covering: Option<&Covering<'_>>, facts: usize) -> Vec<Ruling<'r>> {
@@ -246,7 +245,8 @@ pub(super) fn findings(rulings: &[Ruling<'_>], context: &Context<'_, '_>) -> Vec
         ruling.finding(own.clone(), causes, embedded, context)
     });
     let mut findings: Vec<Finding> = written.collect();
-    findings.sort_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));
+    // In place: findings are large, and there may be many.
+    findings.sort_unstable_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));
     name_embedded_groups(&mut findings);
     findings
 }
