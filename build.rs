@@ -57,7 +57,17 @@ fn front_matter(page: &str) -> serde_yaml::Value {
     serde_yaml::from_str(head).unwrap_or_default()
 }
 
+/// Lets the program be loaded at a fixed address: relocating 30,000 pointers takes a fifth of the time that it needs to start.
+fn link_at_fixed_address() {
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|own| own == value);
+    // The published programs are linked statically, and `release.py` does the same for them.
+    if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+        println!("cargo:rustc-link-arg-bins=-no-pie");
+    }
+}
+
 fn main() -> io::Result<()> {
+    link_at_fixed_address();
     let root = Path::new("rules");
     let (mut list, mut texts) = (String::from("&[\n"), String::new());
     for folder in ["change", "conversion", "lint", "policy"] {

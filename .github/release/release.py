@@ -55,7 +55,8 @@ def build_environment():
     flags = [f"--remap-path-prefix={home}=/cargo", f"--remap-path-prefix={ROOT}=/crdwise", f"--remap-path-prefix={target}=/target"]
     if sys.platform == "linux":
         flags += ["-C", "force-unwind-tables=no"]  # nothing unwinds: the profile aborts on a panic
-        flags += ["-C", "link-arg=-Wl,-z,pack-relative-relocs"]  # half a megabyte less
+        # A fixed address: nothing to relocate at the start, which takes a fifth of its time, and half a megabyte less.
+        flags += ["-C", "relocation-model=static"]
         # The compiler writes the tables all the same, because the standard library has debug information: almost a megabyte. The
         # path is relative to the package, so that the flags are the same in every directory.
         flags += ["-C", "link-arg=-Wl,--no-eh-frame-hdr", "-C", "link-arg=-Wl,-T,.github/release/no-unwind-tables.ld"]
