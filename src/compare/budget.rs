@@ -211,6 +211,24 @@ mod tests {
     }
 
     #[test]
+    fn two_searches_at_the_same_time_get_half_each() {
+        let budget = Budget::shared();
+        let all = |budget: &Budget| budget.spend(TOGETHER / 2);
+        assert_eq!(budget.join(all, |budget| budget.spend(1)), (false, true));
+        assert_eq!(budget.spent(), TOGETHER / 2 + 1);
+        assert!(budget.pool.ran_out.get(), "one of them wanted more");
+    }
+
+    #[test]
+    fn with_little_left_the_second_search_gets_what_the_first_leaves() {
+        let budget = Budget::of(PLENTY - 1);
+        let (first, second) = budget.join(|budget| budget.spend(PLENTY), |budget| budget.spend(PLENTY / 2 - 1));
+        assert_eq!((first, second), (false, false), "the first takes half at most");
+        let budget = Budget::of(PLENTY - 1);
+        assert_eq!(budget.join(|budget| budget.spend(1), |budget| budget.spend(PLENTY - 3)), (true, true));
+    }
+
+    #[test]
     fn what_is_left_goes_to_those_that_need_more() {
         let needs = [1_000, TOGETHER / 3, 10, TOGETHER / 4];
         let enough = divide(&needs, |need, budget| budget.spend(*need));

@@ -334,3 +334,50 @@ impl CelRule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::yaml::{YamlBudget, parse};
+
+    fn with_schema(text: &str, then: impl FnOnce(Schema<'_>)) {
+        let documents = parse(&text.into(), &YamlBudget::default());
+        then(Schema::new(documents[0].tree.as_ref().unwrap().root()));
+    }
+
+    #[test]
+    fn a_shape_shares_what_is_written_the_same_in_another() {
+        let text = |limit: u32| {
+            format!(
+                "properties:
+  changed:
+    properties:
+      limit: {{maxLength: {limit}, type: string}}
+      other: {{items: {{type: string}}, type: array}}
+    type: object
+  same:
+    additionalProperties: {{type: string}}
+    type: object
+type: object
+"
+            )
+        };
+        with_schema(&text(5), |old| {
+            with_schema(&text(6), |new| {
+                let known = Shape::of(&old);
+                let shape = Shape::beside(&new, (&old, &known));
+                assert_eq!(shape, Shape::of(&new));
+                let shared = |path: &[PathStep]| std::ptr::eq(known.at(path).unwrap(), shape.at(path).unwrap());
+                let [changed, same, limit, other] = ["changed", "same", "limit", "other"].map(|name| PathStep::Key(name.into()));
+                assert!(shared(&[same]));
+                assert!(shared(&[changed.clone(), other]));
+                assert!(!shared(&[changed.clone()]) && !shared(&[changed, limit]));
+            });
+        });
+        // The same text where everything undeclared is kept means something else.
+        with_schema("additionalProperties: {additionalProperties: true}\n", |schema| {
+            let (open, known) = (schema.clone().within(true), Shape::of(&schema));
+            assert_eq!(Shape::beside(&open, (&schema, &known)), Shape::of(&open));
+        });
+    }
+}

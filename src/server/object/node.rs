@@ -262,3 +262,23 @@ impl<'n> DefaultNode for &'n CompiledNode {
         self.below.defaults
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::shape;
+
+    #[test]
+    fn nodes_of_shared_shapes_are_compiled_once() {
+        let old = shape(&json!({"properties": {"a": {"type": "string"}, "b": {"items": {"type": "string"}, "type": "array"}}}));
+        let mut new = old.clone();
+        new.properties.insert("a".to_owned(), Arc::new(shape(&json!({"type": "integer"}))));
+        let known = CompiledNode::compile(&old, ReadPurpose::Request);
+        let compiled = CompiledNode::compile_beside(&new, &known);
+        let shared = |name: &str| std::ptr::eq(known.properties.get(name).unwrap(), compiled.properties.get(name).unwrap());
+        assert!(shared("b") && !shared("a"));
+        assert!(compiled.properties.get("a").unwrap().types.has(Type::Integer));
+    }
+}
