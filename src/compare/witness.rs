@@ -319,10 +319,7 @@ impl<'s> Witnesses<'s> {
                 Search::Undecided(reason) => open = open.or(Some(reason)),
             }
         }
-        match Err(open).into() {
-            Search::Undecided(reason) if !self.isolates => Search::from(self.alone(path, pin, cause).ok_or(Some(reason))),
-            found => found,
-        }
+        Err(open).into()
     }
 
     /// Whether an object that the old side stores and the new one refuses here can still get a label.

@@ -13,10 +13,12 @@ use crate::server::object::{Compiled, Response, value_count};
 
 use super::combine::{Combiner, with_fields_of};
 use super::verdict::{refuses, verdict};
-use super::{Cause, MAX_LEARNT, Witnesses, whole};
+use super::{Cause, MAX_LEARNT, Pin, PinTarget, Witnesses, whole};
 
 /// How many random objects are tried to show one change.
 const MAX_TRIES: usize = 3_000;
+/// How many are tried before a search that takes longer.
+const QUICK_TRIES: usize = 60;
 /// How many are tried to find out who else is refused.
 const REFUSAL_TRIES: usize = 600;
 /// For how many changes of one version that is tried.
@@ -81,6 +83,12 @@ impl Witnesses<'_> {
     /// Like [`Witnesses::show`], by trying random objects, for rules and combinations that the search doesn't support.
     pub fn sample(&self, path: &FieldPath, cause: Cause<'_>) -> Trial {
         self.sample_objects(path, cause, MAX_TRIES)
+    }
+
+    /// Whether one of a few random objects shows the change, or else one that shows it alone, which takes longer to find.
+    pub fn is_shown_somehow(&self, path: &FieldPath, cause: Cause<'_>) -> bool {
+        let pin = (!path.is_root()).then_some(Pin { steps: path.steps(), target: PinTarget::Sent });
+        self.sample_objects(path, cause, QUICK_TRIES).shown().is_some() || self.alone(path, pin, cause).is_some()
     }
 
     /// Tries random objects and updates to find one that is refused now because of the path, as far as rules around it may be the

@@ -151,10 +151,12 @@ fn widened(draft: FactDraft, reversed: &Witnesses<'_>, inhabited: &dyn Fn() -> b
     };
     match reversed.show(&fact.path, what, cause) {
         Search::Impossible if !reversed.is_reserved(&fact.path) && inhabited() => draft.harmless(),
-        Search::Undecided(_) if fact.aspect == Aspect::CelRule => match reversed.sample(&fact.path, cause) {
-            Trial::Passed { .. } => draft.tested(false),
-            Trial::Shown(_) | Trial::Open => draft.fact,
-        },
+        Search::Undecided(_) if fact.aspect == Aspect::CelRule && !reversed.is_shown_somehow(&fact.path, cause) => {
+            match reversed.sample(&fact.path, cause) {
+                Trial::Passed { .. } => draft.tested(false),
+                Trial::Shown(_) | Trial::Open => draft.fact,
+            }
+        }
         _ => draft.fact,
     }
 }
