@@ -11,6 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use shared::measure;
+
+mod shared;
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_crdwise");
 
 /// How many CRDs the smallest bundle has.
@@ -39,14 +43,10 @@ fn best<const N: usize>(rounds: usize, commands: [&dyn Fn() -> Duration; N]) -> 
     best.map(|time| time.as_secs_f64() * 1e3)
 }
 
-/// The peak memory of a review in MB, read from the kernel while it runs.
-fn peak(old: &Path, new: &Path) -> Option<f64> {
-    let script = "\"$0\" review --format=json \"$1\" \"$2\" >/dev/null 2>&1 & pid=$!; peak=0; \
-                  while [ -r /proc/$pid/status ]; do now=$(awk '/VmHWM/{print $2}' /proc/$pid/status 2>/dev/null); \
-                  [ -n \"$now\" ] || break; peak=$now; sleep 0.005; done; echo $peak";
-    let output = Command::new("sh").args(["-c", script, PROGRAM]).args([old, new]).output().ok()?;
-    let kilobytes: f64 = String::from_utf8(output.stdout).ok()?.trim().parse().ok()?;
-    Some(kilobytes / 1e3)
+/// The peak memory of a review in MB.
+fn peak(old: &Path, new: &Path) -> f64 {
+    let mut command = Command::new(PROGRAM);
+    measure(command.args(["review", "--format=json"]).args([old, new]), Duration::from_secs(60)).memory
 }
 
 fn start() {
@@ -68,7 +68,8 @@ fn review(name: &str, old: &Path, new: &Path, rounds: usize) {
     println!("  review                 {changed:9.2} ms   {:.1} × the start", changed / started);
     println!("  of the old side twice  {same:9.2} ms   the change makes it {:.2} × of it", changed / same);
     // A process that ends between two looks shows less than its own program.
-    if let Some(peak) = peak(old, new).filter(|peak| *peak > LEAST) {
+    let peak = peak(old, new);
+    if peak > LEAST {
         println!("  peak memory            {peak:9.1} MB");
     }
 }
