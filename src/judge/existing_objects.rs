@@ -80,7 +80,7 @@ pub struct Unexplained {
 /// Counts objects, page by page.
 pub struct ObjectTally<'r, 'b, 't> {
     checker: ImpactChecker<'b, 't>,
-    candidates: BTreeMap<&'r str, Vec<Candidate<'r>>>,
+    candidates: BTreeMap<&'r str, Candidates<'r>>,
     hits: BTreeMap<usize, HitCount>,
     checked: usize,
     hit: usize,
@@ -88,11 +88,18 @@ pub struct ObjectTally<'r, 'b, 't> {
     unexplained: BTreeSet<Unexplained>,
 }
 
-/// A finding that may explain what happens to an object.
+/// The findings of a CRD that may explain what happens to an object.
+#[derive(Default)]
+struct Candidates<'r> {
+    by_path: BTreeMap<FieldPath, Vec<Candidate<'r>>>,
+    /// Those that may be about another field than they name.
+    hazards: Vec<Candidate<'r>>,
+}
+
+#[derive(Clone, Copy)]
 struct Candidate<'r> {
     index: usize,
     finding: &'r Finding,
-    paths: Vec<FieldPath>,
 }
 
 #[derive(Default)]
@@ -105,10 +112,13 @@ struct HitCount {
 
 impl<'r, 'b, 't> ObjectTally<'r, 'b, 't> {
     pub fn new(checker: ImpactChecker<'b, 't>, findings: &'r [Finding]) -> Self {
-        let mut candidates: BTreeMap<&str, Vec<Candidate<'_>>> = BTreeMap::new();
+        let mut candidates: BTreeMap<&str, Candidates<'_>> = BTreeMap::new();
         for (index, finding) in findings.iter().enumerate().filter(|(_, finding)| is_harmful(finding)) {
-            let paths = std::iter::once(&finding.path).chain(&finding.to).filter_map(|path| FieldPath::parse(path)).collect();
-            candidates.entry(&finding.crd).or_default().push(Candidate { index, finding, paths });
+            let (of_crd, candidate) = (candidates.entry(&finding.crd).or_default(), Candidate { index, finding });
+            for path in std::iter::once(&finding.path).chain(&finding.to).filter_map(|path| FieldPath::parse(path)) {
+                of_crd.by_path.entry(path).or_default().push(candidate);
+            }
+            of_crd.hazards.extend(is_hazard(finding).then_some(candidate));
         }
         let (hits, others, unexplained) = Default::default();
         ObjectTally { checker, candidates, hits, checked: 0, hit: 0, others, unexplained }
@@ -157,32 +167,20 @@ impl<'r, 'b, 't> ObjectTally<'r, 'b, 't> {
 
     /// The findings that explain a hit: those at the nearest path, preferably about the same keyword.
     fn explain(&self, object: &HitObject, hit: &Hit) -> Vec<usize> {
-        let path = hit.path.general();
-        let mut best: Vec<(usize, &Candidate<'_>)> = Vec::new();
-        for candidate in self.candidates.get(&*object.crd).into_iter().flatten() {
-            let finding = candidate.finding;
-            let same_version = finding.version.as_deref().is_none_or(|version| version == object.version);
-            if !same_version || !can_cause(finding, hit.harm) {
-                continue;
-            }
-            let near = candidate.paths.iter().filter_map(|own| nearness(own, &path, hit.harm)).max();
-            // The finding may name another field.
-            if let Some(near) = near.or_else(|| is_hazard(finding).then_some(0)) {
-                best.push((near, candidate));
-            }
-        }
-        let nearest = best.iter().map(|(near, _)| *near).max();
-        best.retain(|(near, _)| Some(*near) == nearest);
+        let Some(candidates) = self.candidates.get(&*object.crd) else { return Vec::new() };
+        let mut best = candidates.nearest(&hit.path.general(), hit.harm, &|finding| {
+            finding.version.as_deref().is_none_or(|version| version == object.version) && can_cause(finding, hit.harm)
+        });
         let about = |candidate: &Candidate<'_>| match hit.harm {
             ObjectHarm::Refused(kind) | ObjectHarm::Tolerated(kind) => {
                 keyword(kind).iter().any(|word| candidate.finding.rule.contains(word))
             }
             _ => false,
         };
-        if best.iter().any(|(_, candidate)| about(candidate)) {
-            best.retain(|(_, candidate)| about(candidate));
+        if best.iter().any(about) {
+            best.retain(about);
         }
-        best.into_iter().map(|(_, candidate)| candidate.index).collect()
+        best.into_iter().map(|candidate| candidate.index).collect()
     }
 
     /// Returns the counts, by index of the finding.
@@ -285,16 +283,39 @@ fn can_cause(finding: &Finding, harm: ObjectHarm) -> bool {
     }
 }
 
-/// How near a finding's path is to a hit: the same path is best, then a parent, then a child.
-fn nearness(own: &FieldPath, hit: &FieldPath, harm: ObjectHarm) -> Option<usize> {
-    const FAR: usize = 1 << 16;
-    if harm == ObjectHarm::Gone {
-        return own.is_root().then_some(FAR);
+impl<'r> Candidates<'r> {
+    /// The findings nearest to a hit: the same path is best, then the nearest parent, then the nearest child.
+    fn nearest(&self, hit: &FieldPath, harm: ObjectHarm, fits: &dyn Fn(&Finding) -> bool) -> Vec<Candidate<'r>> {
+        let fitting = |candidates: &Vec<Candidate<'r>>| -> Vec<Candidate<'r>> {
+            candidates.iter().filter(|candidate| fits(candidate.finding)).copied().collect()
+        };
+        // An object without its version is about the whole object.
+        let mut above = if harm == ObjectHarm::Gone { Some(FieldPath::root()) } else { Some(hit.clone()) };
+        while let Some(path) = above {
+            let here = self.by_path.get(&path).map(fitting).unwrap_or_default();
+            if !here.is_empty() {
+                return here;
+            }
+            above = path.parent();
+        }
+        let mut nearest: (usize, Vec<Candidate<'r>>) = Default::default();
+        let below = self.by_path.range(hit..).take_while(|(path, _)| harm != ObjectHarm::Gone && path.starts_with(hit));
+        for (path, candidates) in below {
+            let length = path.steps().len();
+            if nearest.1.is_empty() || length <= nearest.0 {
+                let here = fitting(candidates);
+                if nearest.1.is_empty() || (!here.is_empty() && length < nearest.0) {
+                    nearest = (length, here);
+                } else {
+                    nearest.1.extend(here);
+                }
+            }
+        }
+        match nearest.1.is_empty() {
+            true => fitting(&self.hazards),
+            false => nearest.1,
+        }
     }
-    if hit.starts_with(own) {
-        return Some(FAR + own.steps().len());
-    }
-    own.starts_with(hit).then(|| FAR.saturating_sub(own.steps().len()))
 }
 
 /// The parts of rule ids that mention a keyword.
