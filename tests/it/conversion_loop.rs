@@ -549,6 +549,24 @@ fn a_draft_for_very_many_changes_says_what_it_leaves_out() {
     assert!(out.contains("# 100 more changes need steps; a draft has room for 500.\n"), "{out}");
 }
 
+#[test]
+fn drafts_for_very_many_changed_types_say_what_was_not_tried() {
+    let properties = |ty: &str| (0..400).map(|i| format!("p{i}: {{type: {ty}}}")).collect::<Vec<_>>().join(", ");
+    let several = |ty: &str| -> String {
+        let crd = one(&properties(ty));
+        (0..3)
+            .map(|n| format!("---\n{}", crd.replace("widgets", &format!("widgets{n}")).replace("Widget", &format!("Widget{n}"))))
+            .collect()
+    };
+    let scratch = Scratch::new();
+    scratch.write("old.yaml", &several("string"));
+    scratch.write("new.yaml", &several("integer"));
+    let (_, out, _) = scratch.run(&["conversions", "scaffold", "old.yaml", "new.yaml"]);
+    let count = |text: &str| out.matches(text).count();
+    assert_eq!(count("# not every string is an integer"), 999, "{out}");
+    assert_eq!(count("# too many changes to find out whether every string is an integer"), 201);
+}
+
 /// A webhook command for two versions with the same fields, which only changes the API version.
 const WEBHOOK: &str = r#"sed -E -e '/desiredAPIVersion":"shop.example.com\/v2/ s/shop.example.com\/v1/shop.example.com\/v2/g' -e '/desiredAPIVersion":"shop.example.com\/v1/ s/shop.example.com\/v2/shop.example.com\/v1/g' -e 's/"request":\{"desiredAPIVersion":"[^"]*","objects":/"response":{"result":{"status":"Success"},"convertedObjects":/'"#;
 

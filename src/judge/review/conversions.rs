@@ -150,11 +150,18 @@ pub(super) fn facts(
         |fact: &Fact| needs_step(fact) && open.contains_key(&(&*fact.crd, fact.channel.as_deref())) && covering.cover(fact).is_none();
     let bump = recommendation(verdict(rulings).1, old, new, judgement);
     let drafts = self::drafts(changes, (old, new), &bump, &wanted);
+    let mut by_crd: BTreeMap<(&str, Option<&str>), Vec<&Draft>> = BTreeMap::new();
+    for draft in &drafts {
+        by_crd.entry((&draft.crd, draft.channel.as_deref())).or_default().push(draft);
+    }
     for ((name, channel), breaks) in open {
-        found.push(undefined(name, channel, &breaks, &drafts, old, new));
+        let drafts = by_crd.get(&(name, channel)).map(Vec::as_slice).unwrap_or_default();
+        found.push(undefined(name, channel, &breaks, drafts, old, new));
     }
     for ruling in rulings.iter_mut().filter(|ruling| ruling.cover.is_none() && ruling.is_break()) {
-        ruling.drafted = drafts.iter().any(|draft| draft.covers(ruling.fact));
+        let fact = ruling.fact;
+        let mut drafts = by_crd.get(&(&*fact.crd, fact.channel.as_deref())).into_iter().flatten();
+        ruling.drafted = drafts.any(|draft| draft.covers(fact));
     }
     let Some(now) = judgement.conversions.now else { return found };
     let known = |manifest: &Manifest| {
@@ -183,7 +190,7 @@ pub(super) fn facts(
 }
 
 /// One fact for all uncovered breaks of a CRD, with a draft of a manifest.
-fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draft], old: &Side<'_>, new: &Side<'_>) -> Fact {
+fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[&Draft], old: &Side<'_>, new: &Side<'_>) -> Fact {
     const NAMED: usize = 4;
     let (mut names, mut seen): (Vec<String>, HashSet<String>) = Default::default();
     for fact in breaks {
@@ -196,7 +203,6 @@ fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draf
             names.push(shown);
         }
     }
-    let drafts: Vec<&Draft> = drafts.iter().filter(|draft| draft.crd == name && draft.channel.as_deref() == channel).collect();
     let draft = drafts.iter().map(|draft| draft.text.as_str()).collect::<Vec<_>>().join("---\n");
     let proves = |draft: &&&Draft| breaks.iter().any(|fact| draft.covers(fact));
     let file = drafts.iter().find(proves).map(|draft| format!("conversions/{}.yaml", draft.name)).unwrap_or_default();

@@ -14,30 +14,54 @@ const OFFERED: usize = 4;
 /// How many fields a string can be split into.
 const PARTS: usize = 5;
 
-/// Suggests what a removed field may have become.
-pub(super) fn replaced(gone: &FieldPath, added: &[&Fact], old: &Schema<'_>, new: &Schema<'_>) -> Vec<Alternative> {
-    let Some(was) = old.at(gone).as_ref().and_then(ty) else { return Vec::new() };
-    let fresh = |fact: &&&Fact| old.at(&fact.path).is_none();
-    let of_type = |path: &FieldPath, wanted: Type| new.at(path).as_ref().and_then(ty) == Some(wanted);
-    let mut found = Vec::new();
-    let same =
-        added.iter().filter(fresh).map(|fact| &fact.path).filter(|path| of_type(path, was) && Containers::of(&[gone, path]).is_some());
-    for path in same.take(OFFERED) {
-        let verb = if path.parent() == gone.parent() { "rename" } else { "move" };
-        found.push(Alternative {
-            when: format!("if `{path}` replaces it"),
-            step: format!("{verb}: {{from: {}, to: {}}}", quoted(gone), quoted(path)),
-        });
+/// The fields that only the new version has.
+pub(super) struct AddedFields<'f, 's> {
+    fields: Vec<AddedField<'f>>,
+    old: &'s Schema<'s>,
+    new: &'s Schema<'s>,
+}
+
+struct AddedField<'f> {
+    path: &'f FieldPath,
+    ty: Option<Type>,
+    /// Its parent, if it can be a part of a string.
+    part_of: Option<FieldPath>,
+}
+
+impl<'f, 's> AddedFields<'f, 's> {
+    pub fn new(added: &[&'f Fact], old: &'s Schema<'s>, new: &'s Schema<'s>) -> Self {
+        let fresh = added.iter().map(|fact| &fact.path).filter(|path| old.at(path).is_none());
+        let field = |path: &'f FieldPath| AddedField {
+            path,
+            ty: new.at(path).as_ref().and_then(ty),
+            part_of: path.parent().filter(|_| is_part(new, path)),
+        };
+        AddedFields { fields: fresh.map(field).collect(), old, new }
     }
-    let parts: Vec<&FieldPath> =
-        added.iter().filter(fresh).map(|fact| &fact.path).filter(|path| path.parent() == gone.parent() && is_part(new, path)).collect();
-    if was == Type::String && (2..=PARTS).contains(&parts.len()) {
-        found.push(Alternative {
-            when: format!("if it is divided into {}, by a template such as '{}'", listed(&parts), template(&parts)),
-            step: format!("split: {{from: {}, template: {TODO}, into: {{{}}}}}", quoted(gone), fields(&parts, new)),
-        });
+
+    /// Suggests what a removed field may have become.
+    pub fn replacing(&self, gone: &FieldPath) -> Vec<Alternative> {
+        let Some(was) = self.old.at(gone).as_ref().and_then(ty) else { return Vec::new() };
+        let parent = gone.parent();
+        let mut found = Vec::new();
+        let same = self.fields.iter().filter(|field| field.ty == Some(was) && Containers::of(&[gone, field.path]).is_some());
+        for path in same.take(OFFERED).map(|field| field.path) {
+            let verb = if path.parent() == parent { "rename" } else { "move" };
+            found.push(Alternative {
+                when: format!("if `{path}` replaces it"),
+                step: format!("{verb}: {{from: {}, to: {}}}", quoted(gone), quoted(path)),
+            });
+        }
+        let beside = self.fields.iter().filter(|field| field.part_of.is_some() && field.part_of == parent);
+        let parts: Vec<&FieldPath> = beside.map(|field| field.path).take(PARTS + 1).collect();
+        if was == Type::String && (2..=PARTS).contains(&parts.len()) {
+            found.push(Alternative {
+                when: format!("if it is divided into {}, by a template such as '{}'", listed(&parts), template(&parts)),
+                step: format!("split: {{from: {}, template: {TODO}, into: {{{}}}}}", quoted(gone), fields(&parts, self.new)),
+            });
+        }
+        found
     }
-    found
 }
 
 /// Suggests a string that the removed fields may have been merged into.

@@ -1,9 +1,11 @@
 //! The steps of a draft: the step for each change, and the questions that only a person can answer.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
+
+use memchr::memmem;
 
 use crate::find::conversion::address::Containers;
 use crate::find::conversion::catalogue::Conversions;
@@ -17,7 +19,7 @@ use crate::model::schema::shape::Type;
 use crate::model::schema::{Schema, Shape};
 use crate::model::{FieldPath, PathStep};
 
-use super::alternatives::{merged, replaced};
+use super::alternatives::{AddedFields, merged};
 use super::units::factor;
 use super::{MAPPED, MOST_STEPS, TODO, quoted};
 
@@ -28,20 +30,36 @@ pub(super) struct DraftWriter<'s, 't> {
     shapes: OnceCell<(Shape, Shape)>,
     /// Whether the server prunes values that the new schema doesn't keep before a converter can read them.
     prunes: bool,
+    /// How many more changed types are tried on generated objects.
+    tried: usize,
     steps: Vec<DraftedStep>,
+    /// The texts of all steps.
+    texts: HashSet<String>,
     /// Fields that no step can read after the upgrade.
     unreadable: Vec<FieldPath>,
     /// Whether a step loses values.
     pub loses: bool,
     /// The changes that have a step which can be proved.
-    pub provable: Vec<ChangeKey>,
+    pub provable: Changes,
 }
 
-/// The path, aspect and effect of a change.
-pub(super) type ChangeKey = (FieldPath, Aspect, Effect);
+/// Changes, by path.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Changes(BTreeMap<FieldPath, Vec<(Aspect, Effect)>>);
 
-fn key_of(fact: &Fact) -> ChangeKey {
-    (fact.path.clone(), fact.aspect, fact.effect)
+impl Changes {
+    fn add(&mut self, fact: &Fact) {
+        self.0.entry(fact.path.clone()).or_default().push((fact.aspect, fact.effect));
+    }
+
+    pub fn contains(&self, fact: &Fact) -> bool {
+        self.0.get(&fact.path).is_some_and(|changes| changes.contains(&(fact.aspect, fact.effect)))
+    }
+
+    /// Whether a field inside the one at this path has changed.
+    fn has_inside(&self, path: &FieldPath) -> bool {
+        self.0.keys().any(|other| other != path && other.starts_with(path))
+    }
 }
 
 /// A step, the question it leaves open, and what else the change could mean.
@@ -60,16 +78,18 @@ pub(super) struct Alternative {
 }
 
 impl<'s, 't> DraftWriter<'s, 't> {
-    pub fn new(old: &'s Schema<'t>, new: &'s Schema<'t>, prunes: bool) -> Self {
+    pub fn new(old: &'s Schema<'t>, new: &'s Schema<'t>, prunes: bool, tried: usize) -> Self {
         DraftWriter {
             shapes: OnceCell::new(),
             old,
             new,
             prunes,
+            tried,
             steps: Vec::new(),
+            texts: HashSet::new(),
             unreadable: Vec::new(),
             loses: false,
-            provable: Vec::new(),
+            provable: Changes::default(),
         }
     }
 
@@ -96,9 +116,10 @@ impl<'s, 't> DraftWriter<'s, 't> {
         let mut ordered: Vec<&&Fact> = facts.iter().collect();
         // Inner fields come first, so that the parents in every path still have their old names.
         ordered.sort_by(|a, b| (std::cmp::Reverse(a.path.steps().len()), &a.path).cmp(&(std::cmp::Reverse(b.path.steps().len()), &b.path)));
+        let fields = AddedFields::new(added, self.old, self.new);
         for fact in ordered {
-            if self.fact(fact, facts, added) {
-                self.provable.push(key_of(fact));
+            if self.fact(fact, facts, &fields) {
+                self.provable.add(fact);
             }
         }
         let removed: Vec<&FieldPath> = facts.iter().filter(|fact| is_removal(fact)).map(|fact| &fact.path).collect();
@@ -118,10 +139,11 @@ impl<'s, 't> DraftWriter<'s, 't> {
         let mut outermost: Vec<&FieldPath> = added.iter().map(|fact| &fact.path).collect();
         outermost.sort();
         outermost.dedup_by(|inner, outer| inner.starts_with(outer));
+        let texts = self.steps.iter().flat_map(|step| std::iter::once(&step.step).chain(step.alternatives.iter().map(|other| &other.step)));
+        let drafted = texts.map(String::as_str).collect::<Vec<_>>().join("\n");
         for path in outermost {
             let at = quoted(path);
-            let mentions = |text: &String| text.contains(&at);
-            let known = self.steps.iter().any(|step| mentions(&step.step) || step.alternatives.iter().any(|other| mentions(&other.step)));
+            let known = memmem::find(drafted.as_bytes(), at.as_bytes()).is_some();
             let fits = Containers::of(&[path]).is_some();
             if known || !fits || self.steps.len() >= MOST_STEPS || !self.is_pruned_back(path) {
                 continue;
@@ -161,7 +183,7 @@ impl<'s, 't> DraftWriter<'s, 't> {
     /// Adds a step that reads `path`.
     fn step_for(&mut self, path: Option<&FieldPath>, comment: impl Into<String>, step: impl Into<String>, alternatives: Vec<Alternative>) {
         let (comment, step) = (comment.into(), step.into());
-        if self.steps.iter().any(|known| known.step == step) {
+        if !self.texts.insert(step.clone()) {
             return;
         }
         let comments: Vec<String> = Some(comment).filter(|comment| !comment.is_empty()).into_iter().collect();
@@ -172,7 +194,7 @@ impl<'s, 't> DraftWriter<'s, 't> {
     }
 
     /// Drafts the step for a change. Returns whether it can be proved.
-    fn fact(&mut self, fact: &Fact, all: &[&Fact], added: &[&Fact]) -> bool {
+    fn fact(&mut self, fact: &Fact, all: &[&Fact], added: &AddedFields<'_, '_>) -> bool {
         let path = &fact.path;
         // A step can't change an object as a whole, nor what identifies it.
         if path.is_root() || path.head() == Some("metadata") {
@@ -183,7 +205,7 @@ impl<'s, 't> DraftWriter<'s, 't> {
             (Aspect::Presence, Effect::Renamed | Effect::Moved) => self.renamed(fact),
             (Aspect::Presence, Effect::Removed) => {
                 self.loses = true;
-                let alternatives = replaced(path, added, self.old, self.new);
+                let alternatives = added.replacing(path);
                 self.step_for(
                     Some(path),
                     "the new version has no field for its value, which `preserve` keeps for converting back",
@@ -191,7 +213,7 @@ impl<'s, 't> DraftWriter<'s, 't> {
                     alternatives,
                 );
             }
-            (Aspect::Type | Aspect::IntOrString, _) => self.retyped(fact, all),
+            _ if is_retyped(fact) => self.retyped(fact, all),
             (Aspect::Presence, Effect::Added) | (Aspect::Required, Effect::Added) => {
                 let target = fact.to.as_ref().unwrap_or(path);
                 let value = self.new.at(target).and_then(|schema| Some(schema.enum_values()?.next()?.to_json()));
@@ -209,7 +231,7 @@ impl<'s, 't> DraftWriter<'s, 't> {
                 _,
             ) if all.iter().any(|other| other.path != *path && other.path.starts_with(path)) => {
                 // The steps for the fields below handle the condition; `conversions check` verifies it.
-                return self.provable.iter().any(|(other, ..)| other != path && other.starts_with(path));
+                return self.provable.has_inside(path);
             }
             (aspect, effect) => {
                 let detail = match (fact.words.get(&Word::Old), fact.words.get(&Word::New)) {
@@ -299,10 +321,13 @@ impl<'s, 't> DraftWriter<'s, 't> {
                     // Different strings, such as `007` and `7`, become the same number.
                     self.loses |= was == "string" || was == "number";
                     let retype = format!("retype: {{path: {at}, was: {was}, becomes: {becomes}}}");
-                    if always_succeeds(&retype, &only(&self.shapes().0, fact.path.steps())) {
+                    let known = self.tried > 0;
+                    self.tried = self.tried.saturating_sub(1);
+                    if known && always_succeeds(&retype, &only(&self.shapes().0, fact.path.steps())) {
                         self.step("", retype);
                     } else {
-                        let comment = format!("not every {was} is {}: an expression over `self` for each direction", with_article(becomes));
+                        let not = if known { "not every" } else { "too many changes to find out whether every" };
+                        let comment = format!("{not} {was} is {}: an expression over `self` for each direction", with_article(becomes));
                         let step = format!("cel: {{from: {at}, forward: {TODO}, back: {TODO}}}");
                         let alternative = Alternative { when: "if all objects have values that can be converted".to_owned(), step: retype };
                         self.step_for(None, comment, step, vec![alternative]);
@@ -410,6 +435,10 @@ pub(super) fn is_map(schema: Option<&Schema<'_>>) -> bool {
 
 pub(super) fn ty(schema: &Schema<'_>) -> Option<Type> {
     schema.ty().and_then(Type::parse)
+}
+
+pub(super) fn is_retyped(fact: &Fact) -> bool {
+    matches!(fact.aspect, Aspect::Type | Aspect::IntOrString)
 }
 
 /// Whether a field was removed and no replacement was recognised.

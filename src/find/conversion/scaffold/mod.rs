@@ -14,7 +14,7 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::model::{Bundle, Crd, FieldPath, semantic_version};
 
 use super::manifest::{API_VERSION, BundleVersion, KIND};
-use draft_steps::DraftWriter;
+use draft_steps::{DraftWriter, is_retyped};
 
 /// The text of a manifest, for a person to finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Draft {
     pub text: String,
     /// The version that it converts to, and the changes to it that have a step which can be proved.
     to: String,
-    provable: Vec<draft_steps::ChangeKey>,
+    provable: draft_steps::Changes,
     /// The version whose removal it is for.
     removed: Option<String>,
 }
@@ -36,11 +36,7 @@ impl Draft {
         let here = self.crd == fact.crd && self.channel == fact.channel;
         let version = fact.version.as_deref();
         here && match fact.subject {
-            Subject::Field | Subject::NewVersion => {
-                let change =
-                    |(path, aspect, effect): &draft_steps::ChangeKey| (path, *aspect, *effect) == (&fact.path, fact.aspect, fact.effect);
-                version == Some(&self.to) && self.provable.iter().any(change)
-            }
+            Subject::Field | Subject::NewVersion => version == Some(&self.to) && self.provable.contains(fact),
             Subject::Version => (fact.aspect, fact.effect) == (Aspect::Presence, Effect::Removed) && self.removed.as_deref() == version,
             _ => false,
         }
@@ -55,6 +51,9 @@ const MAPPED: usize = 100;
 
 /// The most changes that one draft has steps for. A person must finish it, and each step is compared with all others.
 const MOST_STEPS: usize = 500;
+
+/// How many changed types all drafts together try on generated objects, to find out whether every value can be converted.
+const MOST_TRIED: usize = 1_000;
 
 /// The width of comments in a draft.
 const COMMENT: usize = 120;
@@ -117,7 +116,9 @@ pub fn scaffold(
     pairs.retain(|pair, (changes, _)| !changes.is_empty() || goes(pair));
     let changes: Vec<Change<'_>> =
         pairs.iter().map(|(pair, (facts, added))| Change { pair, facts, added, removes_version: goes(pair) }).collect();
-    let outlines: Vec<Option<Outline<'_, '_>>> = changes.par_iter().map(|change| change.outline(old, new)).collect();
+    let retyped: usize = changes.iter().map(|change| change.facts.iter().filter(|fact| is_retyped(fact)).count().min(MOST_STEPS)).sum();
+    let tried = if retyped > MOST_TRIED { MOST_TRIED / changes.len() } else { MOST_STEPS };
+    let outlines: Vec<Option<Outline<'_, '_>>> = changes.par_iter().map(|change| change.outline(old, new, tried)).collect();
     let mut names = BTreeSet::new();
     let outlined = changes.iter().zip(outlines).filter_map(|(change, outline)| Some((change, outline?)));
     outlined.map(|(change, outline)| change.draft(outline, old, new, &mut names)).collect()
@@ -141,7 +142,8 @@ struct Outline<'b, 't> {
 }
 
 impl Change<'_> {
-    fn outline<'b, 't>(&self, old: ReleasedBundle<'b, 't>, new: ReleasedBundle<'b, 't>) -> Option<Outline<'b, 't>> {
+    /// Drafts the steps, and tries this many changed types on generated objects.
+    fn outline<'b, 't>(&self, old: ReleasedBundle<'b, 't>, new: ReleasedBundle<'b, 't>, tried: usize) -> Option<Outline<'b, 't>> {
         let (name, channel, from, to) = self.pair;
         let (before, after) = (old.bundle.find(name, channel.as_deref())?, new.bundle.find(name, channel.as_deref())?);
         // A new version is compared with the current form of the older version, if that is kept.
@@ -149,7 +151,7 @@ impl Change<'_> {
         let (old_version, new_version) = (beside.or(before.version(from))?, after.version(to)?);
         let (old_schema, new_schema) = (old_version.schema.as_ref()?, new_version.schema.as_ref()?);
         let prunes = from == to || !after.version(from).is_some_and(|version| version.served);
-        let mut writer = DraftWriter::new(old_schema, new_schema, prunes);
+        let mut writer = DraftWriter::new(old_schema, new_schema, prunes, tried);
         let (facts, left_out) = self.facts.split_at(self.facts.len().min(MOST_STEPS));
         let has_steps = writer.all(facts, self.added.get(..MOST_STEPS).unwrap_or(self.added));
         (has_steps || self.removes_version).then_some(Outline { before, after, writer, left_out: left_out.len() })
