@@ -18,6 +18,8 @@ use super::{Budget, Cause, SchemaPair, Trial, What, Witnesses};
 
 /// The longest string that is generated to be too long.
 const MAX_TEXT: u64 = 1 << 16;
+/// Which part of the budget the object with every field may take.
+const FULL_PART: usize = 4;
 /// The most elements or keys that are generated to be too many.
 const MAX_COUNT: usize = 256;
 
@@ -54,7 +56,7 @@ impl<'s> CaseMaker<'s> {
             small: BodyMaker::new(root, Preference::Small, budget),
             last: None,
             compiled: Arc::new(Compiled::new(root)),
-            size: COMPILED * root.node_count(),
+            size: COMPILED * (root.node_count() + rule_count(root)),
             budget: budget.clone(),
             api_version,
             kind,
@@ -63,7 +65,8 @@ impl<'s> CaseMaker<'s> {
 
     /// Bodies with as few and as many fields as possible.
     pub fn extremes(&mut self) -> Vec<Value> {
-        super::filled(self.root).into_iter().chain(self.small.make(None)).collect()
+        let full = super::generate::filled_within(self.root, &self.budget.part(FULL_PART));
+        full.into_iter().chain(self.small.make(None)).collect()
     }
 
     /// A small body with a value at the path.
@@ -183,6 +186,11 @@ impl<'s> CaseMaker<'s> {
 fn without_rules(shape: &mut Shape) {
     shape.rules.clear();
     shape.children_mut().for_each(|child| without_rules(Arc::make_mut(child)));
+}
+
+/// The number of rules of all nodes.
+fn rule_count(shape: &Shape) -> usize {
+    shape.rules.len() + shape.children().map(rule_count).sum::<usize>()
 }
 
 /// Values that violate a check of the node.

@@ -24,12 +24,16 @@ const MAX_SIZE: u64 = 200;
 
 /// The smallest body that the schema accepts, if one was found.
 pub fn smallest(root: &Shape) -> Option<Value> {
-    BodyMaker::new(root, Preference::Small, &Budget::of_each()).make(None)
+    BodyMaker::new(root, Preference::Small, &Budget::shared()).make(None)
 }
 
 /// A body with every field that can be set.
 pub fn filled(root: &Shape) -> Option<Value> {
-    BodyMaker::new(root, Preference::Full, &Budget::of_each()).make(None)
+    filled_within(root, &Budget::shared())
+}
+
+pub(super) fn filled_within(root: &Shape, budget: &Budget) -> Option<Value> {
+    BodyMaker::new(root, Preference::Full, budget).make(None)
 }
 
 /// The smallest body with this value at a path; a list on the path gets one item, a map one key.
@@ -171,5 +175,14 @@ mod tests {
         let root = shape(&serde_json::json!({"type": "object", "properties": {"x": number}}));
         // The server compares integers with a truncated bound, so it refuses 2.
         assert_eq!(around(&root, 1), [serde_json::json!({})]);
+    }
+
+    #[test]
+    fn a_body_with_every_field_takes_no_more_than_its_budget() {
+        let rules: Vec<_> = (0..50).map(|rule| serde_json::json!({"rule": format!("self.a < {rule} || self.b > {rule}")})).collect();
+        let fields = serde_json::json!({"a": {"type": "integer"}, "b": {"type": "integer"}});
+        let root = shape(&serde_json::json!({"type": "object", "properties": fields, "x-kubernetes-validations": rules}));
+        assert!(filled(&root).is_some());
+        assert_eq!(filled_within(&root, &Budget::shared().part(usize::MAX)), None);
     }
 }
