@@ -18,7 +18,7 @@ use super::{Budget, Cause, SchemaPair, Trial, What, Witnesses};
 
 /// The longest string that is generated to be too long.
 const MAX_TEXT: u64 = 1 << 16;
-/// Which part of the budget the object with every field may take.
+/// The search for the object with every field takes at most one part of this many of the budget.
 const FULL_PART: usize = 4;
 /// The most elements or keys that are generated to be too many.
 const MAX_COUNT: usize = 256;
