@@ -7,9 +7,12 @@ pub const CASES: &[Case] = &[
         sides(dir, |side| of_fields(0, &list(8_000, |field| format!("f{field}: {{type: string, default: {}{field}}}", side.of("a", "b")))));
     }),
     case("8,000 nested defaults", REVIEW, |dir| {
-        sides(dir, |side| of_fields(0, &list(100, |field| format!("f{field}: {}", nested(side, 80)))))
+        sides(dir, |side| of_fields(0, &list(100, |field| format!("f{field}: {}", nested(side.of("x", "z"), 80)))))
     }),
-    case("defaults in defaults, 20 levels of 2", LINT, |dir| write(dir, "new.yaml", of_spec(0, &doubled(13)))),
+    case("8,000 nested defaults, of another type on one side", REVIEW, |dir| {
+        sides(dir, |side| of_fields(0, &list(100, |field| format!("f{field}: {}", nested(side.of("x", "true"), 80)))))
+    }),
+    case("defaults in defaults, 13 levels of 2", LINT, |dir| write(dir, "new.yaml", of_spec(0, &doubled(13)))),
     case("8,000 defaults", ONE_SIDE, |dir| {
         write(dir, "new.yaml", of_fields(0, &list(8_000, |field| format!("f{field}: {{type: string, default: a{field}}}"))));
     }),
@@ -162,11 +165,9 @@ fn integers(count: usize) -> String {
 }
 
 /// Objects in objects, each with a default.
-fn nested(side: Side, depth: usize) -> String {
+fn nested(default: &str, depth: usize) -> String {
     let open: String = (0..depth)
-        .map(|level| {
-            format!("{{type: object, default: {{}}, properties: {{a{level}: {{type: string, default: {}}}, b: ", side.of("x", "y"))
-        })
+        .map(|level| format!("{{type: object, default: {{}}, properties: {{a{level}: {{type: string, default: {default}}}, b: "))
         .collect();
     format!("{open}{{type: string}}{}", "}}".repeat(depth))
 }
