@@ -13,7 +13,7 @@ use crate::server::object::{Check, Compiled, FieldErrorKind};
 
 use super::generate::BodyMaker;
 use super::solver::{Pin, PinTarget, Preference};
-use super::witness::{COMPILED, first_at};
+use super::witness::{COMPILED, COPIED, first_at};
 use super::{Budget, Cause, SchemaPair, Trial, What, Witnesses};
 
 /// The longest string that is generated to be too long.
@@ -30,7 +30,7 @@ pub(crate) struct CaseMaker<'s> {
     /// The field of the last small body, with that body.
     last: Option<(&'s FieldPath, Option<Value>)>,
     compiled: Arc<Compiled>,
-    /// How much compiling the schema costs.
+    /// What it costs to relax one node of the schema, which shares the others, and to analyse its rules.
     size: usize,
     budget: Budget,
     api_version: &'s str,
@@ -56,7 +56,7 @@ impl<'s> CaseMaker<'s> {
             small: BodyMaker::new(root, Preference::Small, budget),
             last: None,
             compiled: Arc::new(Compiled::new(root)),
-            size: COMPILED * (root.node_count() + rule_count(root)),
+            size: COPIED * root.node_count() + COMPILED * rule_count(root),
             budget: budget.clone(),
             api_version,
             kind,

@@ -72,7 +72,7 @@ const OBJECT_META: &[&str] = &[
 const UNDECLARED: &[&str] =
     &["false", "0", r#""""#, "[]", "{}", "1.5", r#"{"key": "a"}"#, r#"[{"key": "a"}]"#, "[false]", r#"{"key": {"key": "a"}}"#];
 /// The cost of copying a property, and of compiling a node, relative to that of a condition.
-const COPIED: usize = 8;
+pub(super) const COPIED: usize = 8;
 pub(super) const COMPILED: usize = 32;
 /// The most items in a list that is rebuilt to show one keyword alone.
 const MAX_BUILT: u64 = 128;
