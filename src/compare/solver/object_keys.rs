@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::server::key_fate::KeyFate;
+use crate::server::object::value_count;
 
 use super::object_plan::{KeyCount, KeyPlan, ObjectPlan};
 use super::read::{Effect, SentKey};
@@ -14,6 +15,8 @@ use super::{Difference, Goal, Pin, Preference, Search, SideView, Solver, Term, T
 const MAX_FILL: u64 = 512;
 /// The same if each name must be searched for, because of conditions on names.
 const MAX_SOUGHT: u64 = 64;
+/// The cost of a value in a default relative to that of a condition: it is filled in, and checked.
+const DEFAULTED: usize = 64;
 /// How many failed partial choices are remembered: enough for objects with a few hundred keys.
 const MAX_DEAD: usize = 50_000;
 
@@ -101,6 +104,8 @@ impl<'s> Solver<'s> {
             }
             effects.push(effect);
         }
+        let defaulted = effects.iter().map(|effect| if let Effect::Default(value) = effect { value_count(value) } else { 0 });
+        self.charge(DEFAULTED * defaulted.sum::<usize>());
         let mut open = None;
         for literal in &plan.literals {
             let verdict = match effects.get(literal.view) {
