@@ -1,8 +1,10 @@
 //! Compares the storage version, and how objects are converted between versions.
 
+use foldhash::HashSet;
+
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Subject, Word};
-use crate::model::{Crd, Version};
+use crate::model::{Crd, FieldPath, Version};
 use crate::server::object::Scale;
 
 use super::crd::CrdComparison;
@@ -87,7 +89,9 @@ impl<'t> CrdComparison<'_, 't> {
             None => (self.old, before),
         };
         let mut drafts = self.drafts_between((crd, now), (self.new, after), &(Scale::of(now), Scale::of(after)));
-        drafts.retain(|draft| is_lossy(&draft.fact) && !self.is_reported(&draft.fact));
+        // Others are already reported for clients that move from one version to the other.
+        let reported: HashSet<_> = self.facts.iter().filter(|fact| fact.subject == Subject::Field).map(place_of).collect();
+        drafts.retain(|draft| is_lossy(&draft.fact) && !reported.contains(&place_of(&draft.fact)));
         let facts: Vec<Fact> = match (&before.schema, &after.schema) {
             (Some(was), Some(is)) if self.options.witnesses => {
                 attach(drafts, (was, &Scale::of(before)), (is, &Scale::of(after)), self.resource(after), self.budget)
@@ -96,16 +100,6 @@ impl<'t> CrdComparison<'_, 't> {
         };
         // A field that no object can have is lost to nobody.
         facts.into_iter().filter(|fact| is_lossy(fact) && !fact.affects.is_empty()).collect()
-    }
-
-    /// Whether the same is already reported for clients that move from one version to the other.
-    fn is_reported(&self, fact: &Fact) -> bool {
-        let same = |told: &&Fact| {
-            told.subject == Subject::Field
-                && (told.aspect, &told.path, &told.version) == (fact.aspect, &fact.path, &fact.version)
-                && told.against == fact.against
-        };
-        self.facts.iter().any(|told| same(&told))
     }
 
     /// How the schema of one version differs from another's.
@@ -248,4 +242,9 @@ fn loses(fact: &Fact) -> bool {
         Aspect::EmbeddedResource => fact.effect == Effect::Removed,
         _ => false,
     }
+}
+
+/// What a fact is about, apart from its effect.
+fn place_of(fact: &Fact) -> (Aspect, &FieldPath, Option<&str>, Option<&str>) {
+    (fact.aspect, &fact.path, fact.version.as_deref(), fact.against.as_deref())
 }
