@@ -218,8 +218,8 @@ fn sort(value: &mut Value, shape: &Shape) {
             }
             match shape.list_type {
                 ListType::Atomic => {}
-                ListType::Set => items.sort_by_key(Value::to_string),
-                ListType::Map => items.sort_by_key(|item| {
+                ListType::Set => items.sort_by_cached_key(Value::to_string),
+                ListType::Map => items.sort_by_cached_key(|item| {
                     let keys: Vec<String> = shape.map_keys.iter().map(|key| item.get(key).unwrap_or(&Value::Null).to_string()).collect();
                     keys
                 }),

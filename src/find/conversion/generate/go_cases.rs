@@ -43,9 +43,9 @@ pub(super) fn write<'m>(
         let object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}});
         cases.push(case(CANONICALIZE, &object, None));
     }
-    cases.sort_by_key(Value::to_string);
-    cases.dedup();
-    let lines: Vec<String> = cases.iter().map(Value::to_string).collect();
+    let mut lines: Vec<String> = cases.iter().map(Value::to_string).collect();
+    lines.sort_unstable();
+    lines.dedup();
     let functions: Vec<String> = downgrades.iter().map(|(end, _)| downgrade_name(end)).collect();
     let arms: String =
         std::iter::once(CANONICALIZE.to_owned()).chain(functions).map(|name| format!("\tcase \"{name}\":\n\t\treturn {name}\n")).collect();
