@@ -69,3 +69,28 @@ fn thousands_of_choices_do_not_exhaust_the_stack() {
     let compared = order_roots(&old, &new, &Budget::shared());
     assert_ne!((compared.loses, compared.gains), (Some(false), Some(false)));
 }
+
+/// Objects in objects, each with a default that the next one completes, if they have defaults.
+fn nested(depth: usize, pattern: &str, defaults: bool) -> Value {
+    let leaf = json!({"type": "string", "pattern": pattern});
+    (0..depth).fold(leaf, |inner, level| {
+        let mut object = json!({"type": "object", "properties": {"b": inner, format!("a{level}"): {"type": "string"}}});
+        if defaults {
+            object["default"] = json!({});
+            object["properties"][format!("a{level}")]["default"] = json!("x");
+        }
+        object
+    })
+}
+
+#[test]
+fn defaults_that_are_filled_in_count() {
+    let run = |defaults: bool| {
+        let budget = Budget::shared();
+        order_roots(&shape(&nested(30, "^a*$", defaults)), &shape(&nested(30, "^b*$", defaults)), &budget);
+        budget.spent()
+    };
+    let (without, with) = (run(false), run(true));
+    // On each of the 30 levels, a default of up to 60 values may be filled in.
+    assert!(with > without + 10_000, "{without} and {with} conditions");
+}

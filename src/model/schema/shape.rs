@@ -371,7 +371,7 @@ type: object
                 let [changed, same, limit, other] = ["changed", "same", "limit", "other"].map(|name| PathStep::Key(name.into()));
                 assert!(shared(&[same]));
                 assert!(shared(&[changed.clone(), other]));
-                assert!(!shared(&[changed.clone()]) && !shared(&[changed, limit]));
+                assert!(!shared(std::slice::from_ref(&changed)) && !shared(&[changed, limit]));
             });
         });
         // The same text where everything undeclared is kept means something else.
