@@ -73,7 +73,7 @@ pub const CASES: &[Case] = &[
                 "- {{name: case {number}, create: {{spec: {{f{}: {}}}}}, accepts: {}}}\n",
                 number % 100,
                 "a".repeat(number % 20),
-                number % 2 == 0
+                number.is_multiple_of(2)
             )
         };
         let cases: String = (0..10_000).map(case).collect();

@@ -184,7 +184,7 @@ fn doubled(depth: usize) -> String {
 fn deep(side: Side, depth: usize) -> String {
     match depth {
         0 => format!("{{type: string, maxLength: {}}}", side.of(9, 8)),
-        _ if depth % 2 == 0 => format!("{{type: object, required: [a], properties: {{a: {}}}}}", deep(side, depth - 1)),
+        _ if depth.is_multiple_of(2) => format!("{{type: object, required: [a], properties: {{a: {}}}}}", deep(side, depth - 1)),
         _ => format!("{{type: array, minItems: 1, maxItems: 2, items: {}}}", deep(side, depth - 1)),
     }
 }

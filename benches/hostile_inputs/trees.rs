@@ -38,24 +38,27 @@ pub const CASES: &[Case] = &[
     }),
 ];
 
+/// Writes the schema of a leaf, by its number.
+type Leaf<'l> = &'l dyn Fn(usize) -> String;
+
 /// A field of strings whose values the leaves limit, with another limit in one leaf of the new side.
-fn strings(side: Side, schema: &dyn Fn(&dyn Fn(usize) -> String) -> String) -> String {
+fn strings(side: Side, schema: &dyn Fn(Leaf<'_>) -> String) -> String {
     let text = schema(&|number| format!("{{maxLength: {}}}", number + if number == 7 { side.of(2, 1) } else { 2 }));
     of_fields(0, &format!("a: {{type: string, {}", &text[1..]))
 }
 
-fn integers(side: Side, schema: &dyn Fn(&dyn Fn(usize) -> String) -> String) -> String {
+fn integers(side: Side, schema: &dyn Fn(Leaf<'_>) -> String) -> String {
     let text = schema(&|number| format!("{{minimum: {}}}", number + if number == 7 { side.of(2, 1) } else { 2 }));
     of_fields(0, &format!("a: {{type: integer, {}", &text[1..]))
 }
 
-fn flat(count: usize, keyword: &str, leaf: &dyn Fn(usize) -> String) -> String {
+fn flat(count: usize, keyword: &str, leaf: Leaf<'_>) -> String {
     format!("{{{keyword}: [{}]}}", (0..count).map(leaf).collect::<Vec<_>>().join(", "))
 }
 
 /// A binary tree; its levels have these keywords in turn.
-fn tree(leaves: usize, keywords: &[&str], leaf: &dyn Fn(usize) -> String) -> String {
-    fn below(first: usize, leaves: usize, depth: usize, keywords: &[&str], leaf: &dyn Fn(usize) -> String, out: &mut String) {
+fn tree(leaves: usize, keywords: &[&str], leaf: Leaf<'_>) -> String {
+    fn below(first: usize, leaves: usize, depth: usize, keywords: &[&str], leaf: Leaf<'_>, out: &mut String) {
         if leaves == 1 {
             out.push_str(&leaf(first));
             return;
@@ -72,6 +75,6 @@ fn tree(leaves: usize, keywords: &[&str], leaf: &dyn Fn(usize) -> String) -> Str
 }
 
 /// A binary tree of `allOf`, each of whose schemas is negated.
-fn nots(leaves: usize, leaf: &dyn Fn(usize) -> String) -> String {
+fn nots(leaves: usize, leaf: Leaf<'_>) -> String {
     tree(leaves, &["allOf"], leaf).replace("{allOf: [", "{not: {allOf: [").replace("]}", "]}}")
 }
