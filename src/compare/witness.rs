@@ -351,7 +351,7 @@ impl<'s> Witnesses<'s> {
         if restored.is_none() || !self.budget.spend(COMPILED * shape.node_count()) {
             return false;
         }
-        let restored = Compiled::new(&shape);
+        let restored = Compiled::beside(&shape, &self.pair.after);
         let response = match &witness.previous {
             Some(previous) => {
                 let stored = restored.read(self.pair.before.request(previous.clone()).stored);
