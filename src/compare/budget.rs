@@ -84,7 +84,7 @@ impl Budget {
         (one, other)
     }
 
-    /// Runs a search with a budget of its own.
+    /// Runs a search with its own budget.
     fn within<R>(work: usize, search: impl FnOnce(&Budget) -> R) -> (R, Spent) {
         let budget = Budget::of(work);
         let found = search(&budget);

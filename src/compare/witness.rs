@@ -2,6 +2,7 @@
 
 mod combine;
 mod random;
+mod schema_pair;
 mod verdict;
 
 use std::cell::{Cell, OnceCell};
@@ -28,6 +29,7 @@ use verdict::{concerns, verdict};
 
 use random::MAX_REFUSALS;
 pub use random::Trial;
+pub use schema_pair::SchemaPair;
 
 /// What to show at a path.
 #[derive(Debug, Clone, Copy)]
@@ -76,37 +78,6 @@ pub(super) const COPIED: usize = 8;
 pub(super) const COMPILED: usize = 32;
 /// The most items in a list that is rebuilt to show one keyword alone.
 const MAX_BUILT: u64 = 128;
-
-/// Two schemas to compare, and what answers requests to them.
-#[derive(Clone)]
-pub struct SchemaPair<'s> {
-    old: &'s Shape,
-    new: &'s Shape,
-    before: Arc<Compiled>,
-    after: Arc<Compiled>,
-}
-
-impl<'s> SchemaPair<'s> {
-    pub fn new(old: &'s Shape, new: &'s Shape) -> Self {
-        SchemaPair::answered_by((old, new), (old, new))
-    }
-
-    /// Sends objects to other schemas, while the search may know more about what they accept.
-    pub fn answered_by((old, new): (&'s Shape, &'s Shape), (before, after): (&Shape, &Shape)) -> Self {
-        let before = Compiled::new(before);
-        let after = Arc::new(Compiled::beside(after, &before));
-        SchemaPair { old, new, before: Arc::new(before), after }
-    }
-
-    /// With a new schema that is already compiled.
-    pub fn against(old: &'s Shape, (new, after): (&'s Shape, &Arc<Compiled>)) -> Self {
-        SchemaPair { old, new, before: Arc::new(Compiled::beside(old, after)), after: Arc::clone(after) }
-    }
-
-    fn reversed(&self) -> Self {
-        SchemaPair { old: self.new, new: self.old, before: Arc::clone(&self.after), after: Arc::clone(&self.before) }
-    }
-}
 
 /// Shows the differences between the old and the new schema of a version.
 pub struct Witnesses<'s> {
