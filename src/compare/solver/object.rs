@@ -20,8 +20,8 @@ use super::{Difference, Goal, Preference, Search, SideView, Solver, Term, TermLi
 /// The only key of an object that wraps a single field.
 pub(super) const ALONE: &str = "value";
 
-/// The cost of a key relative to that of a condition: its plan is made, copied and filled.
-const KEY_COST: usize = 64;
+/// The cost of a key relative to that of a condition.
+const KEY_COST: usize = 16;
 /// Two conditions that contradict each other.
 struct Contradiction;
 

@@ -31,8 +31,6 @@ const MAX_GUESSES: usize = 200;
 /// The cost of a try, and of each value of an object that is sent, relative to that of a condition.
 const TRY: usize = 200;
 const REQUEST: usize = 256;
-/// The cost of an error in a response, relative to that of a value.
-const ERROR: usize = 4;
 
 /// What random objects show about a change.
 pub enum Trial {
@@ -237,8 +235,7 @@ impl Witnesses<'_> {
     }
 
     fn counted(&self, response: Response) -> Response {
-        let answered = value_count(&response.stored) + ERROR * response.errors.len();
-        self.budget.spend(response.steps.saturating_add(REQUEST * answered));
+        self.budget.spend(response.steps.saturating_add(REQUEST * value_count(&response.stored)));
         response
     }
 

@@ -16,7 +16,7 @@ use super::coverage::{CheckCoverage, Constraint, SeenChecks, constraints};
 use super::expect::own_errors;
 
 /// The cost of a value in a case, which is sent, written, read and sent again, relative to that of a condition.
-const SENT: usize = 384;
+const SENT: usize = 768;
 /// Longer rules are shortened in names.
 const SHOWN: usize = 80;
 
