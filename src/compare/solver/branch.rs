@@ -9,7 +9,7 @@ use crate::model::PathStep;
 use super::formula::Formula;
 use super::part::{Part, Parts, Unsatisfiable, reads, same_part, same_term};
 use super::read::SentKey;
-use super::topics::{Topics, topic};
+use super::topics::{PROPERTIES, Topics, topic};
 use super::{Goal, Kind, Pin, Search, Solver, Term, UndecidedReason};
 
 /// A condition on one view that must hold, or must fail.
@@ -193,6 +193,9 @@ impl<'s> Solver<'s> {
         match (&yes.part, &no.part) {
             // A key that exists and isn't null exists.
             (Part::Has(x), Part::Required(y)) => x == y,
+            (Part::Properties(owner), Part::Property(key, term)) => {
+                self.child(owner, key).is_some_and(|child| same_term(&mut self.same, &Term::Node(child), term))
+            }
             _ => same_part(&mut self.same, &known.part, &atom.part),
         }
     }
@@ -201,10 +204,19 @@ impl<'s> Solver<'s> {
     fn contradicts(&mut self, branch: &Branch<'s>, topic: u64, atom: &Atom<'s>, kind: Kind) -> bool {
         // Each is copied and planned later.
         let mut work = branch.atoms.len().div_ceil(COPIED);
-        let found = branch.topics.about(topic).filter_map(|at| branch.atoms.get(at)).any(|known| {
+        let other = match (&atom.part, atom.holds) {
+            (Part::Property(..), false) => Some(PROPERTIES),
+            _ => None,
+        };
+        let about = std::iter::once(topic).chain(other).flat_map(|topic| branch.topics.about(topic));
+        let mut found = about.filter_map(|at| branch.atoms.get(at)).any(|known| {
             work += 1;
             self.conflict(known, atom, kind)
         });
+        if matches!(atom.part, Part::Properties(_)) {
+            work += branch.atoms.len();
+            found |= branch.atoms.iter().any(|known| self.conflict(known, atom, kind));
+        }
         self.charge(work);
         found
     }
@@ -230,6 +242,10 @@ impl<'s> Solver<'s> {
             match (&known.part, &atom.part) {
                 (Part::Property(x, a), Part::Property(y, b)) => {
                     x == y && same_term(&mut self.same, a, b) && self.same.fates(one.read_by.key_fate(x), two.read_by.key_fate(x))
+                }
+                (Part::Properties(owner), Part::Property(key, term)) => {
+                    self.child(owner, key).is_some_and(|child| same_term(&mut self.same, &Term::Node(child), term))
+                        && self.same.fates(one.read_by.key_fate(key), two.read_by.key_fate(key))
                 }
                 (Part::Required(x), Part::Required(y)) | (Part::Has(x), Part::Has(y)) => {
                     x == y && self.same.fates(one.read_by.key_fate(x), two.read_by.key_fate(x))
@@ -396,7 +412,7 @@ impl<'s> Solver<'s> {
                 _ => {}
             }
         }
-        match (self.parts_of(&term, kind), holds) {
+        match (self.parts_of(&term, kind, holds), holds) {
             (Err(Unsatisfiable), true) => Err(Unsatisfiable),
             (Err(Unsatisfiable), false) => Ok(()),
             (Ok(parts), true) => parts.into_iter().try_for_each(|part| self.expand(kind, Atom { view, holds, part }, atoms)),
@@ -411,11 +427,11 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// The conditions of a term on this kind of value.
-    fn parts_of(&self, term: &Term<'s>, kind: Kind) -> Result<Vec<Part<'s>>, Unsatisfiable> {
+    /// The conditions of a term on this kind of value. If it must fail, any of them may.
+    fn parts_of(&self, term: &Term<'s>, kind: Kind, holds: bool) -> Result<Vec<Part<'s>>, Unsatisfiable> {
         match term {
-            Term::Node(shape) => self.parts().of_shape(shape, kind, true),
-            Term::Clause(shape) => self.parts().of_shape(shape, kind, false),
+            Term::Node(shape) => self.parts().of_shape(shape, kind, true, holds),
+            Term::Clause(shape) => self.parts().of_shape(shape, kind, false, holds),
             Term::Formula(formula) => match &**formula {
                 Formula::Const(false) => Err(Unsatisfiable),
                 _ => self.parts().of_formula(formula, kind).map(|part| part.into_iter().collect()),
@@ -424,7 +440,7 @@ impl<'s> Solver<'s> {
     }
 
     fn assume_term(&mut self, branch: &mut Branch<'s>, kind: Kind, view: usize, holds: bool, term: &Term<'s>) {
-        match (self.parts_of(term, kind), holds) {
+        match (self.parts_of(term, kind, holds), holds) {
             (Err(Unsatisfiable), true) => branch.dead = true,
             (Err(Unsatisfiable), false) => {}
             (Ok(parts), true) => {

@@ -1,11 +1,12 @@
 //! Objects: collects the conditions in an [`ObjectPlan`], assigns each requirement to a key, and lets [`super::object_keys`] decide
 //! what is sent for each key.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value;
 
+use crate::model::PathStep;
 use crate::model::schema::is_meta;
 use crate::model::schema::shape::{Extra, Shape};
 use crate::server::object::EMBEDDED_TYPE_PATTERNS;
@@ -13,9 +14,9 @@ use crate::server::object::EMBEDDED_TYPE_PATTERNS;
 use super::branch::{Atom, Branch};
 use super::formula::{self, Formula};
 use super::object_keys::nulls_count_differently;
-use super::object_plan::{ABSENT, ABSENT_OR_NULL, KeyCount, KeyPlan, NON_NULL, ObjectPlan, PRESENT, Requirement};
-use super::part::Part;
-use super::{Difference, Goal, Preference, Search, SideView, Solver, Term, TermLiteral, UndecidedReason};
+use super::object_plan::{ABSENT, ABSENT_OR_NULL, KeyPlan, NON_NULL, ObjectPlan, PRESENT, Requirement};
+use super::part::{Name, Part};
+use super::{Difference, Goal, Pin, Preference, Search, SideView, Solver, Term, TermLiteral, UndecidedReason};
 
 /// The only key of an object that wraps a single field.
 pub(super) const ALONE: &str = "value";
@@ -43,7 +44,7 @@ impl<'s> Solver<'s> {
 
     /// What to send at a field or map entry by itself: a list with the value, or an empty one.
     pub(super) fn alone(&mut self, goal: &Goal<'s>) -> Search<Value> {
-        let mut plan = KeyPlan::new(ALONE, goal.views.len());
+        let mut plan = KeyPlan::new(ALONE.into(), goal.views.len());
         plan.literals.clone_from(&goal.literals);
         plan.difference = goal.difference != Difference::None;
         for literal in goal.literals.iter().filter(|literal| !literal.holds) {
@@ -55,97 +56,113 @@ impl<'s> Solver<'s> {
     /// Whether the key that an atom names can't satisfy what the branch requires, whatever else is chosen.
     pub(super) fn is_unsatisfiable_key(&mut self, goal: &Goal<'s>, branch: &Branch<'s>, atom: &Atom<'s>) -> bool {
         let Part::Property(name, _) = &atom.part else { return false };
-        let about: Vec<Atom<'s>> = branch
-            .atoms
-            .iter()
-            .filter(|known| match &known.part {
-                Part::Property(other, _) | Part::Required(other) | Part::Has(other) => other == name,
-                _ => false,
-            })
-            .cloned()
-            .collect();
-        let Ok(frame) = self.frame(goal, &about) else { return true };
-        let Some(plan) = frame.keys.get(&**name) else { return false };
+        let about = branch.atoms.iter().filter(|known| match &known.part {
+            Part::Property(other, _) | Part::Required(other) | Part::Has(other) => other == name,
+            Part::Properties(_) => true,
+            _ => false,
+        });
+        let mut frame = ObjectPlan::new(goal.views.len());
+        for atom in about {
+            if self.enter(goal, &mut frame, atom).is_err() {
+                return true;
+            }
+        }
+        let Some(plan) = frame.keys.get(name) else { return false };
         matches!(self.fill(goal, plan), Search::Impossible)
     }
 
-    fn frame(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Result<ObjectPlan<'s>, Contradiction> {
-        let views = goal.views.len();
-        let mut frame = ObjectPlan {
-            keys: BTreeMap::new(),
-            ranges: vec![KeyCount { low: 0, high: u64::MAX }; views],
-            requirements: Vec::new(),
-            other_keys: Vec::new(),
-            closed: vec![false; views],
-            key_rules: Vec::new(),
-            unlike: Vec::new(),
-        };
-        for name in goal.views.iter().flat_map(|view| view.read_by.names()) {
-            frame.plan(name, views);
-        }
+    fn frame<'a>(&mut self, goal: &Goal<'s>, atoms: &'a [Atom<'s>]) -> Result<ObjectPlan<'a, 's>, Contradiction> {
+        let mut frame = ObjectPlan::new(goal.views.len());
         if goal.root {
-            for (name, value) in root_keys() {
-                frame.plan(name, views).fixed = Some(value);
+            for (name, _) in root_keys() {
+                self.plan(goal, &mut frame, name.into());
             }
         }
-        for atom in atoms {
-            if let Part::Required(name) | Part::Has(name) | Part::Property(name, _) = &atom.part {
-                frame.plan(name, views);
-            }
-        }
-        if let Some(pin) = goal.pin {
-            frame.pin(pin, views);
+        match goal.pin.and_then(|pin| Some((pin, pin.steps.split_first()?))) {
+            Some((_, (PathStep::Key(key), _))) => drop(self.plan(goal, &mut frame, key.to_string().into())),
+            Some((pin, (PathStep::Values, rest))) => frame.requirements.push(Requirement::Pin(Pin { steps: rest, target: pin.target })),
+            Some((_, (PathStep::Items, _))) | None => {}
         }
         if goal.difference != Difference::None {
             frame.requirements.push(Requirement::Difference);
         }
+        for atom in atoms {
+            self.enter(goal, &mut frame, atom)?;
+        }
+        // A declared key that no condition names is simply omitted, unless that has an effect.
+        let all = self.preference == Preference::Full || frame.counts_keys();
+        for view in &goal.views {
+            let (declared, defaulted) = if all { (Some(view.read_by.declared()), None) } else { (None, Some(view.read_by.defaulted())) };
+            for (name, _) in declared.into_iter().flatten().chain(defaulted.into_iter().flatten()) {
+                self.plan(goal, &mut frame, name.into());
+            }
+        }
         // If this uses up the budget, the next step stops.
         self.budget.spend(KEY_COST * frame.keys.len());
-        for atom in atoms {
-            self.enter(&mut frame, atom, views)?;
-        }
         Ok(frame)
     }
 
-    fn enter(&mut self, frame: &mut ObjectPlan<'s>, atom: &Atom<'s>, views: usize) -> Result<(), Contradiction> {
+    /// The plan of a key, with what is required of it so far.
+    fn plan<'p>(&self, goal: &Goal<'s>, frame: &'p mut ObjectPlan<'_, 's>, name: Name<'s>) -> &'p mut KeyPlan<'s> {
+        let general = &frame.general;
+        frame.keys.entry(name).or_insert_with_key(|name| {
+            let mut plan = KeyPlan::new(name.clone(), goal.views.len());
+            if goal.root {
+                plan.fixed = root_keys().into_iter().find(|(key, _)| name == key).map(|(_, value)| value);
+            }
+            if let Some(pin) = goal.pin
+                && let Some((PathStep::Key(key), rest)) = pin.steps.split_first()
+                && **key == **name
+            {
+                let below = Pin { steps: rest, target: pin.target };
+                plan.forced = Some(below.request());
+                plan.pin = Some(below);
+            }
+            // The first demands of a key can't contradict each other, because none of them wants it.
+            for atom in general {
+                self.apply(&mut plan, atom);
+            }
+            plan
+        })
+    }
+
+    /// Applies a condition on all keys to one; returns whether it may hold.
+    fn apply(&self, plan: &mut KeyPlan<'s>, Atom { view, holds, part }: &Atom<'s>) -> bool {
+        let literal = |term: Term<'s>| TermLiteral { view: *view, holds: *holds, term };
+        match part {
+            Part::Properties(owner) => plan.literals.extend(self.child(owner, &plan.name).map(|child| literal(Term::Node(child)))),
+            Part::Values(owner, term) if !owner.is_some_and(|owner| self.declares(owner, &plan.name)) => {
+                plan.literals.push(literal(term.clone()));
+            }
+            Part::Closed(owner) if !self.declares(owner, &plan.name) => return plan.demand(*view, ABSENT),
+            Part::Keys(formula) if self.evaluator().formula(formula, &Value::from(&*plan.name)) == Some(false) => {
+                return plan.demand(*view, ABSENT);
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn enter<'a>(&self, goal: &Goal<'s>, frame: &mut ObjectPlan<'a, 's>, atom: &'a Atom<'s>) -> Result<(), Contradiction> {
         let Atom { view, holds, part } = atom;
         let (view, holds) = (*view, *holds);
-        let literal = |term: &Term<'s>| TermLiteral { view, holds, term: term.clone() };
         let mut fits = true;
         match part {
-            Part::Required(name) => fits = frame.plan(name, views).demand(view, if holds { PRESENT } else { ABSENT }),
-            Part::Has(name) => fits = frame.plan(name, views).demand(view, if holds { NON_NULL } else { ABSENT_OR_NULL }),
+            Part::Required(name) => fits = self.plan(goal, frame, name.clone()).demand(view, if holds { PRESENT } else { ABSENT }),
+            Part::Has(name) => fits = self.plan(goal, frame, name.clone()).demand(view, if holds { NON_NULL } else { ABSENT_OR_NULL }),
             Part::Property(name, term) => {
-                let plan = frame.plan(name, views);
-                plan.literals.push(literal(term));
+                let plan = self.plan(goal, frame, name.clone());
+                plan.literals.push(TermLiteral { view, holds, term: term.clone() });
                 if !holds {
                     fits = plan.demand(view, if matches!(term, Term::Formula(_)) { NON_NULL } else { PRESENT });
                 }
             }
-            Part::Closed(owner) if holds => {
-                if let Some(closed) = frame.closed.get_mut(view) {
-                    *closed = true;
-                }
-                for plan in frame.keys.values_mut().filter(|plan| !self.declares(owner, &plan.name)) {
-                    fits &= plan.demand(view, ABSENT);
-                }
+            Part::Properties(_) | Part::Closed(_) | Part::Values(..) | Part::Keys(_) if holds => {
+                fits = frame.keys.values_mut().all(|plan| self.apply(plan, atom));
+                frame.general.push(atom);
             }
             Part::Closed(owner) => frame.requirements.push(Requirement::Undeclared { view, owner }),
-            Part::Values(owner, term) if holds => {
-                frame.other_keys.push(literal(term));
-                for plan in frame.keys.values_mut().filter(|plan| !owner.is_some_and(|owner| self.declares(owner, &plan.name))) {
-                    plan.literals.push(literal(term));
-                }
-            }
             Part::Values(owner, term) => frame.requirements.push(Requirement::Fails { view, owner: *owner, term: term.clone() }),
-            Part::Keys(formula) if holds => {
-                for plan in frame.keys.values_mut() {
-                    if self.evaluator().formula(formula, &Value::from(plan.name.as_str())) == Some(false) {
-                        fits &= plan.demand(view, ABSENT);
-                    }
-                }
-                frame.key_rules.push((view, Rc::clone(formula)));
-            }
             Part::Keys(formula) => frame.requirements.push(Requirement::Key { view, formula: Rc::clone(formula) }),
             Part::MinSize(n) => frame
                 .count(view, |range| if holds { range.low = range.low.max(*n) } else { range.high = range.high.min(n.saturating_sub(1)) }),
@@ -153,7 +170,7 @@ impl<'s> Solver<'s> {
                 .count(view, |range| if holds { range.high = range.high.min(*n) } else { range.low = range.low.max(n.saturating_add(1)) }),
             Part::Embedded if holds => {
                 for (name, pattern) in EMBEDDED_TYPE_PATTERNS {
-                    let plan = frame.plan(name, views);
+                    let plan = self.plan(goal, frame, name.into());
                     fits &= plan.demand(view, NON_NULL);
                     let term = Term::Formula(Rc::new(Formula::Matches(pattern.into())));
                     plan.literals.push(TermLiteral { view, holds: true, term });
@@ -168,7 +185,7 @@ impl<'s> Solver<'s> {
     }
 
     /// Tries to assign each requirement to some key, one key after another.
-    fn place(&mut self, goal: &Goal<'s>, mut frame: ObjectPlan<'s>) -> Search<Value> {
+    fn place(&mut self, goal: &Goal<'s>, mut frame: ObjectPlan<'_, 's>) -> Search<Value> {
         if !self.step(KEY_COST * frame.keys.len()) {
             return Search::Undecided(UndecidedReason::Budget);
         }
@@ -188,42 +205,62 @@ impl<'s> Solver<'s> {
     }
 
     /// The keys that could satisfy a requirement; `None` means a new one.
-    fn keys_for(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'s>, requirement: &Requirement<'s>) -> Vec<Option<String>> {
-        let undeclared = |owner: Option<&Shape>| {
-            let named = frame.keys.keys().filter(|name| !owner.is_some_and(|owner| self.declares(owner, name)));
-            std::iter::once(None).chain(named.cloned().map(Some)).collect::<Vec<_>>()
-        };
-        match requirement {
-            Requirement::Undeclared { owner, .. } => undeclared(Some(owner)),
-            Requirement::Fails { owner, .. } => undeclared(*owner),
+    fn keys_for(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'_, 's>, requirement: &Requirement<'s>) -> Vec<Option<Name<'s>>> {
+        let mut names = match requirement {
+            Requirement::Unnamed { .. } => return ["kind", "apiVersion"].map(|name| Some(name.into())).into(),
             // The value of any key that no view declares.
             Requirement::Pin(_) => {
-                let declared =
-                    |name: &str| goal.views.iter().any(|view| view.read_by.shape().is_some_and(|shape| self.declares(shape, name)));
-                let free = |(name, plan): &(&String, &KeyPlan<'s>)| plan.pin.is_none() && plan.fixed.is_none() && !declared(name);
-                let named = frame.keys.iter().filter(free).map(|(name, _)| Some(name.clone()));
-                std::iter::once(None).chain(named).collect()
+                let free =
+                    |(name, plan): &(&Name<'s>, &KeyPlan<'s>)| plan.pin.is_none() && plan.fixed.is_none() && !self.is_declared(goal, name);
+                frame.keys.iter().filter(free).map(|(name, _)| name.clone()).collect()
             }
-            Requirement::Unnamed { .. } => ["kind", "apiVersion"].map(|name| Some(name.to_owned())).into(),
+            _ => self.names(goal, frame),
+        };
+        let mut new_comes_first = true;
+        match requirement {
+            Requirement::Undeclared { owner, .. } => names.retain(|name| !self.declares(owner, name)),
+            Requirement::Fails { owner, .. } => names.retain(|name| !owner.is_some_and(|owner| self.declares(owner, name))),
             Requirement::Key { formula, .. } => {
-                let failing = |name: &&String| self.evaluator().formula(formula, &Value::from(name.as_str())) == Some(false);
-                let named: Vec<_> = frame.keys.keys().filter(failing).cloned().map(Some).collect();
-                std::iter::once(None).chain(named).collect()
+                names.retain(|name| self.evaluator().formula(formula, &Value::from(&**name)) == Some(false));
             }
             Requirement::Difference => {
-                let names: Vec<String> = frame.keys.keys().cloned().collect();
-                let mut keys: Vec<_> = names.into_iter().filter(|name| self.may_differ(goal, name)).map(Some).collect();
-                keys.push(None);
-                keys
+                names.retain(|name| self.may_differ(goal, name));
+                new_comes_first = false;
             }
+            Requirement::Pin(_) | Requirement::Unnamed { .. } => {}
+        }
+        let mut keys: Vec<Option<Name<'s>>> = names.into_iter().map(Some).collect();
+        if new_comes_first {
+            keys.insert(0, None)
+        } else {
+            keys.push(None)
+        }
+        keys
+    }
+
+    /// All keys that a view declares or a condition names, in order.
+    fn names(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'_, 's>) -> BTreeSet<Name<'s>> {
+        let declared = goal.views.iter().flat_map(|view| view.read_by.declared()).map(|(name, _)| Name::from(name));
+        let names: BTreeSet<Name<'s>> = frame.keys.keys().cloned().chain(declared).collect();
+        self.charge(KEY_COST * names.len());
+        names
+    }
+
+    /// Whether any view declares a key.
+    fn is_declared(&self, goal: &Goal<'s>, name: &str) -> bool {
+        goal.views.iter().any(|view| view.read_by.shape().is_some_and(|shape| self.declares(shape, name)))
+    }
+
+    /// The schema that a node declares for a key.
+    pub(super) fn child(&self, owner: &'s Shape, name: &str) -> Option<&'s Shape> {
+        match self.pair.filter(|pair| pair.has(owner)) {
+            Some(pair) => pair.child(owner, name),
+            None => owner.property(name),
         }
     }
 
-    fn declares(&self, owner: &Shape, name: &str) -> bool {
-        match self.pair.filter(|pair| pair.has(owner)) {
-            Some(pair) => pair.child(owner, name).is_some(),
-            None => owner.properties.contains_key(name),
-        }
+    fn declares(&self, owner: &'s Shape, name: &str) -> bool {
+        self.child(owner, name).is_some()
     }
 
     /// Whether the views may read this key differently.
@@ -238,11 +275,10 @@ impl<'s> Solver<'s> {
     fn assign(
         &mut self,
         goal: &Goal<'s>,
-        frame: &mut ObjectPlan<'s>,
+        frame: &mut ObjectPlan<'_, 's>,
         requirement: &Requirement<'s>,
-        key: Option<String>,
+        key: Option<Name<'s>>,
     ) -> Result<(), Option<UndecidedReason>> {
-        let views = goal.views.len();
         let key = match key {
             Some(name) => name,
             None => {
@@ -253,7 +289,7 @@ impl<'s> Solver<'s> {
                 self.new_key(goal, frame, against)?
             }
         };
-        let plan = frame.keys.entry(key.clone()).or_insert_with(|| KeyPlan::new(&key, views));
+        let plan = self.plan(goal, frame, key);
         let fits = match requirement {
             Requirement::Undeclared { view, .. } | Requirement::Key { view, .. } => plan.demand(*view, PRESENT),
             Requirement::Fails { view, term, .. } => {
@@ -278,25 +314,23 @@ impl<'s> Solver<'s> {
     pub(super) fn new_key(
         &mut self,
         goal: &Goal<'s>,
-        frame: &mut ObjectPlan<'s>,
+        frame: &mut ObjectPlan<'_, 's>,
         against: Option<&Rc<Formula>>,
-    ) -> Result<String, Option<UndecidedReason>> {
+    ) -> Result<Name<'s>, Option<UndecidedReason>> {
         let spare = "\u{0}";
         if goal.views.iter().any(|view| view.faithful && view.read_by.key_fate(spare).is_pruned()) {
             return Err(None);
         }
         let plain = ["key", "other", "third"].map(str::to_owned).into_iter().chain((4..).map(|n| format!("key{n}")));
-        let name = if frame.key_rules.is_empty() && against.is_none() {
-            plain.into_iter().find(|name| !frame.keys.contains_key(name)).ok_or(None)?
+        let name: Name<'s> = if frame.key_rules().next().is_none() && against.is_none() {
+            let is_new = |name: &Name<'s>| !frame.keys.contains_key(name) && !self.is_declared(goal, name);
+            plain.map(Name::from).find(is_new).ok_or(None)?
         } else {
-            let taken = frame.keys.keys().map(String::as_str).chain(["apiVersion", "kind", "metadata"]);
-            let mut literals: Vec<TermLiteral<'s>> = frame
-                .key_rules
-                .iter()
-                .map(|(_, formula)| TermLiteral { view: 0, holds: true, term: Term::Formula(Rc::clone(formula)) })
-                .collect();
+            let mut literals: Vec<TermLiteral<'s>> =
+                frame.key_rules().map(|formula| TermLiteral { view: 0, holds: true, term: Term::Formula(Rc::clone(formula)) }).collect();
             literals.extend(against.map(|formula| TermLiteral { view: 0, holds: false, term: Term::Formula(Rc::clone(formula)) }));
-            literals.extend(taken.map(|name| not_equal(0, Value::from(name))));
+            let taken = self.names(goal, frame).into_iter().chain(["apiVersion", "kind", "metadata"].map(Name::from));
+            literals.extend(taken.map(|name| not_equal(0, Value::from(&*name))));
             // The server accepts an empty key, but another one makes a better example.
             let mut named = literals.clone();
             named.push(not_equal(0, Value::from("")));
@@ -305,24 +339,17 @@ impl<'s> Solver<'s> {
                 found => found,
             };
             match found.into_result()? {
-                Value::String(name) => name,
+                Value::String(name) => name.into(),
                 _ => return Err(None),
             }
         };
-        let mut plan = KeyPlan::new(&name, goal.views.len());
-        plan.literals = frame.other_keys.clone();
-        for (view, closed) in frame.closed.iter().enumerate() {
-            if *closed {
-                plan.demand(view, ABSENT);
-            }
-        }
-        frame.keys.insert(name.clone(), plan);
+        self.plan(goal, frame, name.clone());
         Ok(name)
     }
 
     /// Decides what is sent for every key.
-    fn complete(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'s>) -> Search<Value> {
-        let counted = frame.ranges.iter().any(|range| range.low > 0 || range.high < u64::MAX);
+    fn complete(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'_, 's>) -> Search<Value> {
+        let counted = frame.counts_keys();
         // If keys are counted, a key that no condition names may be null, which not every view counts.
         let mut with_new_key = frame.clone();
         let frame = if counted && nulls_count_differently(goal) && self.new_key(goal, &mut with_new_key, None).is_ok() {

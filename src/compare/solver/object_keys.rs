@@ -39,7 +39,7 @@ impl<'s> Solver<'s> {
         let mut map = Map::new();
         for plan in order {
             if let Value::Array(sent) = self.fill(goal, plan).into_result()? {
-                map.extend(sent.into_iter().next().map(|value| (plan.name.clone(), value)));
+                map.extend(sent.into_iter().next().map(|value| (plan.name.to_string(), value)));
             }
         }
         Ok(map)
@@ -146,7 +146,7 @@ impl<'s> Solver<'s> {
     pub(super) fn fill_counted(
         &mut self,
         goal: &Goal<'s>,
-        frame: &ObjectPlan<'s>,
+        frame: &ObjectPlan<'_, 's>,
         order: &[&KeyPlan<'s>],
     ) -> Result<Map<String, Value>, Option<UndecidedReason>> {
         let mut open = None;
@@ -178,7 +178,7 @@ impl<'s> Solver<'s> {
         let Some(extra) = pick(&options, &frame.ranges, seen, &start, &mut chosen, &mut dead) else {
             return Err(if dead.len() >= MAX_DEAD { Some(UndecidedReason::Budget) } else { open });
         };
-        if extra > if frame.key_rules.is_empty() { MAX_FILL } else { MAX_SOUGHT } {
+        if extra > if frame.key_rules().next().is_none() { MAX_FILL } else { MAX_SOUGHT } {
             return Err(Some(UndecidedReason::Method("an object with very many keys")));
         }
         // Each name is compared with those before it.
@@ -188,19 +188,19 @@ impl<'s> Solver<'s> {
         let mut map = Map::new();
         for ((plan, options), index) in order.iter().zip(&options).zip(chosen) {
             let value = options.get(index).and_then(|filled| filled.value.clone());
-            map.extend(value.map(|value| (plan.name.clone(), value)));
+            map.extend(value.map(|value| (plan.name.to_string(), value)));
         }
         if let Some((mut frame, filled)) = filler {
             for _ in 0..extra {
                 let name = self.new_key(goal, &mut frame, None)?;
-                map.extend(filled.value.clone().map(|value| (name, value)));
+                map.extend(filled.value.clone().map(|value| (name.into_owned(), value)));
             }
         }
         Ok(map)
     }
 
     /// A generated key that can be added repeatedly.
-    fn filler(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'s>) -> Result<(ObjectPlan<'s>, Filled), Option<UndecidedReason>> {
+    fn filler<'a>(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'a, 's>) -> Result<(ObjectPlan<'a, 's>, Filled), Option<UndecidedReason>> {
         let mut scratch = frame.clone();
         let name = self.new_key(goal, &mut scratch, None)?;
         let plan = scratch.keys.get(&name).cloned().ok_or(None)?;

@@ -6,10 +6,11 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::model::PathStep;
 use crate::model::schema::shape::Shape;
 
+use super::branch::Atom;
 use super::formula::Formula;
+use super::part::{Name, Part};
 use super::read::SentKey;
 use super::{Pin, Term, TermLiteral};
 
@@ -25,7 +26,7 @@ pub(super) struct Demand {
 /// All requirements of one key.
 #[derive(Debug, Clone)]
 pub(super) struct KeyPlan<'s> {
-    pub(super) name: String,
+    pub(super) name: Name<'s>,
     pub(super) demands: Vec<Demand>,
     pub(super) literals: Vec<TermLiteral<'s>>,
     /// Whether the goal's difference must show at this key.
@@ -73,23 +74,21 @@ pub(super) enum Requirement<'s> {
 
 /// All requirements of an object.
 #[derive(Debug, Clone)]
-pub(super) struct ObjectPlan<'s> {
-    pub(super) keys: BTreeMap<String, KeyPlan<'s>>,
+pub(super) struct ObjectPlan<'a, 's> {
+    /// The keys that matter. All others are omitted.
+    pub(super) keys: BTreeMap<Name<'s>, KeyPlan<'s>>,
+    /// Conditions on all keys, or on all that a node declares. A key gets them when it is planned.
+    pub(super) general: Vec<&'a Atom<'s>>,
     pub(super) ranges: Vec<KeyCount>,
     pub(super) requirements: Vec<Requirement<'s>>,
-    /// For keys that no condition names.
-    pub(super) other_keys: Vec<TermLiteral<'s>>,
-    /// Views that must not see undeclared keys.
-    pub(super) closed: Vec<bool>,
-    pub(super) key_rules: Vec<(usize, Rc<Formula>)>,
     /// Objects that it must differ from.
     pub(super) unlike: Vec<Value>,
 }
 
 impl<'s> KeyPlan<'s> {
-    pub(super) fn new(name: &str, views: usize) -> Self {
+    pub(super) fn new(name: Name<'s>, views: usize) -> Self {
         KeyPlan {
-            name: name.to_owned(),
+            name,
             demands: vec![Demand::default(); views],
             literals: Vec::new(),
             difference: false,
@@ -123,9 +122,15 @@ pub(super) const ABSENT: Demand = Demand { present: Some(false), non_null: None 
 pub(super) const NON_NULL: Demand = Demand { present: Some(true), non_null: Some(true) };
 pub(super) const ABSENT_OR_NULL: Demand = Demand { present: None, non_null: Some(false) };
 
-impl<'s> ObjectPlan<'s> {
-    pub(super) fn plan(&mut self, name: &str, views: usize) -> &mut KeyPlan<'s> {
-        self.keys.entry(name.to_owned()).or_insert_with(|| KeyPlan::new(name, views))
+impl<'s> ObjectPlan<'_, 's> {
+    pub(super) fn new(views: usize) -> Self {
+        ObjectPlan {
+            keys: BTreeMap::new(),
+            general: Vec::new(),
+            ranges: vec![KeyCount { low: 0, high: u64::MAX }; views],
+            requirements: Vec::new(),
+            unlike: Vec::new(),
+        }
     }
 
     pub(super) fn count(&mut self, view: usize, change: impl FnOnce(&mut KeyCount)) {
@@ -134,16 +139,15 @@ impl<'s> ObjectPlan<'s> {
         }
     }
 
-    pub(super) fn pin(&mut self, pin: Pin<'s>, views: usize) {
-        match pin.steps.split_first() {
-            Some((PathStep::Key(key), rest)) => {
-                let plan = self.plan(key, views);
-                let below = Pin { steps: rest, target: pin.target };
-                plan.forced = Some(below.request());
-                plan.pin = Some(below);
-            }
-            Some((PathStep::Values, rest)) => self.requirements.push(Requirement::Pin(Pin { steps: rest, target: pin.target })),
-            Some((PathStep::Items, _)) | None => {}
-        }
+    pub(super) fn counts_keys(&self) -> bool {
+        self.ranges.iter().any(|range| range.low > 0 || range.high < u64::MAX)
+    }
+
+    /// The conditions on names.
+    pub(super) fn key_rules(&self) -> impl Iterator<Item = &Rc<Formula>> {
+        self.general.iter().filter_map(|atom| match &atom.part {
+            Part::Keys(formula) => Some(formula),
+            _ => None,
+        })
     }
 }

@@ -48,6 +48,8 @@ pub(crate) enum Part<'s> {
     Required(Name<'s>),
     Has(Name<'s>),
     Property(Name<'s>, Term<'s>),
+    /// Every key that this node declares satisfies its schema. It only holds: what may fail is a [`Part::Property`].
+    Properties(&'s Shape),
     /// No keys except those that this shape declares.
     Closed(&'s Shape),
     /// Every value whose key the shape doesn't declare; without a shape, every value.
@@ -90,8 +92,8 @@ pub(crate) struct Parts<'p, 's> {
 }
 
 impl<'s> Parts<'_, 's> {
-    /// The conditions of a shape on a value of this kind.
-    pub(crate) fn of_shape(&self, shape: &'s Shape, kind: Kind, declared: bool) -> Result<Vec<Part<'s>>, Unsatisfiable> {
+    /// The conditions of a shape on a value of this kind. If it must fail, each declared key may.
+    pub(crate) fn of_shape(&self, shape: &'s Shape, kind: Kind, declared: bool, holds: bool) -> Result<Vec<Part<'s>>, Unsatisfiable> {
         let term = |shape: &'s Shape| if declared { Term::Node(shape) } else { Term::Clause(shape) };
         if !Kinds::accepted_by(shape).has(kind) {
             return Err(Unsatisfiable);
@@ -131,6 +133,7 @@ impl<'s> Parts<'_, 's> {
                 parts.extend(shape.required.iter().map(|name| Part::Required(Cow::Borrowed(name))));
                 let property = |(name, child): (&'s String, &'s Shape)| Part::Property(Cow::Borrowed(name.as_str()), term(child));
                 match pair {
+                    _ if declared && holds => parts.push(Part::Properties(shape)),
                     Some(pair) => parts.extend(pair.children(shape).map(property)),
                     None => parts.extend(shape.properties.iter().map(|(name, child)| property((name, child)))),
                 }

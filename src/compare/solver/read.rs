@@ -162,14 +162,8 @@ impl DefaultNode for Reader<'_> {
         self.own().default.as_ref()
     }
 
-    fn properties(&self) -> impl Iterator<Item = (&str, Self)> {
-        let (plain, paired) = match *self {
-            Reader::Node { shape, pair: None } => (Some(shape.properties.iter()), None),
-            Reader::Node { shape, pair: Some(pair) } => (None, Some(pair.children(shape))),
-            Reader::Field(_) | Reader::Entry(_) | Reader::Item(_) => (None, None),
-        };
-        let plain = plain.into_iter().flatten().map(|(name, child)| (name, &**child));
-        plain.chain(paired.into_iter().flatten()).map(|(name, child)| (name.as_str(), Reader::of(child)))
+    fn defaulted(&self) -> impl Iterator<Item = (&str, Self)> {
+        ReadBy::of(*self).defaulted().map(|(name, child)| (name, Reader::of(child)))
     }
 }
 
@@ -214,13 +208,26 @@ impl<'s> ReadBy<'s> {
         }
     }
 
-    /// The keys that the schema declares.
-    pub(crate) fn names(self) -> Vec<&'s String> {
-        match self.reader() {
-            Some(Reader::Node { shape, pair: Some(pair) }) => pair.children(shape).map(|(name, _)| name).collect(),
-            Some(Reader::Node { shape, pair: None }) => shape.properties.keys().collect(),
-            _ => Vec::new(),
-        }
+    /// The keys that the schema declares, with their schemas.
+    pub(crate) fn declared(self) -> impl Iterator<Item = (&'s str, &'s Shape)> {
+        let (plain, paired) = match self.reader() {
+            Some(Reader::Node { shape, pair: None }) => (Some(&shape.properties), None),
+            Some(Reader::Node { shape, pair: Some(pair) }) => (None, Some(pair.children(shape))),
+            _ => (None, None),
+        };
+        let plain = plain.into_iter().flatten().map(|(name, child)| (name.as_str(), &**child));
+        plain.chain(paired.into_iter().flatten().map(|(name, child)| (name.as_str(), child)))
+    }
+
+    /// Those that have a default.
+    pub(crate) fn defaulted(self) -> impl Iterator<Item = (&'s str, &'s Shape)> {
+        let (plain, paired) = match self.reader() {
+            Some(Reader::Node { shape, pair: None }) => (Some(shape.properties.defaulted()), None),
+            Some(Reader::Node { shape, pair: Some(pair) }) => (None, Some(pair.children(shape))),
+            _ => (None, None),
+        };
+        let paired = paired.into_iter().flatten().filter(|(_, child)| child.default.is_some());
+        plain.into_iter().flatten().chain(paired.map(|(name, child)| (name.as_str(), child)))
     }
 
     /// What happens to an item that is null, or that isn't.

@@ -8,11 +8,15 @@ use super::part::Part;
 /// From how many atoms on they are indexed by their topics.
 const MANY: usize = 32;
 
+/// The topic of conditions on all declared keys.
+pub(super) const PROPERTIES: u64 = 0;
+
 /// A number for what a condition is about: its key, or else its sort.
 pub(super) fn topic(part: &Part<'_>) -> u64 {
     let hasher = foldhash::fast::FixedState::default();
     match part {
         Part::Required(key) | Part::Has(key) | Part::Property(key, _) => hasher.hash_one(&**key),
+        Part::Properties(_) => PROPERTIES,
         part => hasher.hash_one(std::mem::discriminant(part)),
     }
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::compare::solver::{Goal, Pin, PinTarget, Preference, Solver};
 use crate::compare::{Budget, order_roots};
+use crate::model::PathStep;
 use crate::testing::shape;
 
 /// `allOf` with this many choices between two required fields.
@@ -93,4 +95,19 @@ fn defaults_that_are_filled_in_count() {
     let (without, with) = (run(false), run(true));
     // On each of the 30 levels, a default of up to 60 values may be filled in.
     assert!(with > without + 10_000, "{without} and {with} conditions");
+}
+
+#[test]
+fn fields_that_nothing_is_said_about_cost_nothing() {
+    let one_of = |count: usize| {
+        let fields: serde_json::Map<String, Value> = (0..count).map(|number| (format!("f{number}"), json!({"type": "string"}))).collect();
+        let object = shape(&json!({"type": "object", "properties": fields}));
+        let budget = Budget::shared();
+        let pin = Some(Pin { steps: &[PathStep::Key("f0".into())], target: PinTarget::Sent });
+        let found = Solver::new(Preference::Small, &budget).solve(&Goal { pin, ..Goal::of(&object, false) });
+        (found.found(), budget.spent())
+    };
+    let (sent, work) = one_of(10);
+    assert!(sent == Some(json!({"f0": ""})) && work > 0);
+    assert_eq!(one_of(1_000), (sent, work));
 }

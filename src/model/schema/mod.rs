@@ -2,6 +2,7 @@
 
 mod description;
 mod keyword;
+mod properties;
 pub mod shape;
 mod view;
 

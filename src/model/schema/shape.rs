@@ -3,7 +3,7 @@
 //! A shape is equivalent to the schema it was built from, keyword by keyword, without explicit defaults (`nullable: false`,
 //! `minLength: 0`, `list-type: atomic`, …).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::model::kubernetes::Server;
 use crate::model::{FieldPath, PathStep};
 
+use super::properties::Properties;
 use super::{Keyword, Schema};
 
 /// The JSON types that a node can name. A node without `type` accepts all of them.
@@ -163,7 +164,7 @@ pub struct Shape {
     pub unique_items: bool,
     pub list_type: ListType,
     pub map_keys: Vec<String>,
-    pub properties: BTreeMap<String, Arc<Shape>>,
+    pub properties: Properties,
     pub required: BTreeSet<String>,
     pub property_count: CountRange,
     pub extra: Extra,

@@ -1,8 +1,9 @@
 //! Applies defaults: if the parent object exists and the field is absent, or null although null isn't allowed.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use crate::model::schema::shape::Extra;
 use crate::server::key_fate::{PruneNode, Pruning};
 use crate::server::null_fate::{NullFate, NullPosition};
 
@@ -16,7 +17,8 @@ pub(crate) trait DefaultNode: PruneNode {
     /// The default; null counts as none.
     fn default(&self) -> Option<&Value>;
 
-    fn properties(&self) -> impl Iterator<Item = (&str, Self)>;
+    /// The declared keys that have a default.
+    fn defaulted(&self) -> impl Iterator<Item = (&str, Self)>;
 
     fn null_fate(&self, position: NullPosition) -> NullFate {
         NullFate::of(self.is_nullable(), self.default().is_some(), position)
@@ -87,22 +89,22 @@ pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trai
     }
     match value {
         Value::Object(map) => {
-            for (name, property) in node.properties().filter(|(_, property)| property.has_defaults()) {
-                let trail = Trail::Key(trail, name);
+            let mut fresh = BTreeSet::new();
+            for (name, property) in node.defaulted() {
                 let is_replaced = |value: &Value| value.is_null() && property.null_fate(NullPosition::Key) == NullFate::Defaulted;
-                let is_filled = map.get(name).is_none_or(is_replaced);
-                let default = is_filled.then(|| filled.take(&property, &trail)).flatten();
-                let fresh = default.is_some();
-                if let Some(default) = default {
+                if map.get(name).is_none_or(is_replaced)
+                    && let Some(default) = filled.take(&property, &Trail::Key(trail, name))
+                {
                     map.insert(name.to_string(), default);
-                }
-                if let Some(value) = map.get_mut(name) {
-                    below(value, &property, &trail, fresh, filled);
+                    fresh.insert(name);
                 }
             }
-            if let Extra::Values(values) = node.extra() {
-                for (name, value) in map.iter_mut().filter(|(name, _)| node.property(name).is_none()) {
-                    replace_null(value, &values, NullPosition::Key, &Trail::Entry(trail, name), filled);
+            let values = node.extra().values();
+            for (name, value) in map.iter_mut() {
+                match (node.property(name), &values) {
+                    (Some(property), _) => below(value, &property, &Trail::Key(trail, name), fresh.contains(name.as_str()), filled),
+                    (None, Some(values)) => replace_null(value, values, NullPosition::Key, &Trail::Entry(trail, name), filled),
+                    (None, None) => {}
                 }
             }
         }

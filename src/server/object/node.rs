@@ -253,9 +253,9 @@ impl<'n> DefaultNode for &'n CompiledNode {
         CompiledNode::default(self)
     }
 
-    fn properties(&self) -> impl Iterator<Item = (&str, Self)> {
+    fn defaulted(&self) -> impl Iterator<Item = (&str, Self)> {
         let node: &'n CompiledNode = self;
-        node.properties.iter().map(|(name, property): (&str, &'n CompiledNode)| (name, property))
+        node.shape.properties.defaulted().filter_map(|(name, _)| Some((name, node.properties.get(name)?)))
     }
 
     fn has_defaults(&self) -> bool {

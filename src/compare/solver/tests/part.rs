@@ -10,7 +10,7 @@ use crate::compare::Budget;
 /// How many conditions a schema has for values of a kind; `None` if it accepts none of them.
 fn parts(schema: Value, kind: Kind) -> Option<usize> {
     let (shape, rules) = (shape(&schema), RuleCache::within(&Budget::of_each()));
-    Parts { pair: None, rules: &rules }.of_shape(&shape, kind, true).ok().map(|parts| parts.len())
+    Parts { pair: None, rules: &rules }.of_shape(&shape, kind, true, true).ok().map(|parts| parts.len())
 }
 
 /// Whether a formula restricts a kind; `Err` if it can't hold.
@@ -32,7 +32,7 @@ fn a_keyword_applies_only_to_its_kinds() {
 fn list_types_and_rules_count_only_where_a_node_is_declared() {
     let schema = json!({"type": "array", "x-kubernetes-list-type": "set", "x-kubernetes-validations": [{"rule": "size(self) < 3"}]});
     let (shape, rules) = (shape(&schema), RuleCache::within(&Budget::of_each()));
-    let parts = |declared: bool| Parts { pair: None, rules: &rules }.of_shape(&shape, Kind::Array, declared).ok().unwrap().len();
+    let parts = |declared: bool| Parts { pair: None, rules: &rules }.of_shape(&shape, Kind::Array, declared, true).ok().unwrap().len();
     assert_eq!((parts(true), parts(false)), (2, 0));
 }
 
