@@ -76,6 +76,8 @@ const UNDECLARED: &[&str] =
 /// The cost of copying a property, and of compiling a node, relative to that of a condition.
 pub(super) const COPIED: usize = 8;
 pub(super) const COMPILED: usize = 32;
+/// The cost of copying a declared key, and of dropping the copy.
+const CLONED: usize = 32;
 /// The most items in a list that is rebuilt to show one keyword alone.
 const MAX_BUILT: u64 = 128;
 
@@ -387,7 +389,7 @@ impl<'s> Witnesses<'s> {
         let was = self.pair.old.at(path.steps())?;
         // The nodes on the way are copied.
         let on_the_way = (0..=path.steps().len()).filter_map(|length| self.pair.new.at(path.steps().get(..length)?));
-        if !self.budget.spend(on_the_way.map(|node| COPIED * node.properties.len()).sum()) {
+        if !self.budget.spend(on_the_way.map(|node| CLONED * node.properties.len()).sum()) {
             return None;
         }
         let mut shape = self.pair.new.clone();

@@ -56,6 +56,9 @@ const MAX_CHOICES: usize = 400;
 /// How many atoms are copied for the price of one condition.
 const COPIED: usize = 64;
 
+/// The cost of a condition that is only expanded to be chosen or not.
+const EXPANDED: usize = 16;
+
 /// Whether two atoms require different values of the same key.
 fn differ(a: &Atom<'_>, b: &Atom<'_>) -> bool {
     match (&a.part, &b.part) {
@@ -358,7 +361,7 @@ impl<'s> Solver<'s> {
             let mut atoms = Vec::new();
             let length = option.len();
             let is_possible = option.into_iter().all(|atom| self.expand(kind, atom, &mut atoms).is_ok());
-            self.charge(length + atoms.len());
+            self.charge(EXPANDED * (length + atoms.len()));
             if is_possible {
                 if atoms.is_empty() {
                     return;

@@ -52,6 +52,8 @@ use same::Same;
 
 /// How many steps one search may take. Comparisons of real schemas need a few hundred.
 const MAX_STEPS: u32 = 60_000;
+/// The cost of comparing two nodes relative to that of a condition.
+const COMPARED: usize = 16;
 /// The maximum nesting of generated values.
 const MAX_DEPTH: u32 = 64;
 
@@ -124,7 +126,8 @@ impl<'s> Solver<'s> {
 
     /// Counts a step that compares this many conditions; returns whether another step is allowed.
     fn step(&mut self, conditions: usize) -> bool {
-        self.steps = if self.budget.spend(conditions) { self.steps.saturating_sub(1) } else { 0 };
+        let compared = COMPARED * self.same.uncharged();
+        self.steps = if self.budget.spend(conditions + compared) { self.steps.saturating_sub(1) } else { 0 };
         self.steps > 0
     }
 

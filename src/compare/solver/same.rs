@@ -13,8 +13,9 @@ use super::read::{ReadBy, Reader};
 pub(crate) struct Same {
     known: HashMap<(usize, usize), bool>,
     readers: HashMap<(usize, usize), bool>,
-    /// Pairs of nodes that were compared.
+    /// Pairs of nodes that were compared, and how many of them were charged for.
     compared: usize,
+    charged: usize,
     /// Two nodes whose children are assumed to be the same.
     pub(crate) pair: Option<(usize, usize)>,
     /// Whether both have the same children.
@@ -37,6 +38,13 @@ impl Same {
     #[cfg(test)]
     pub(super) fn remembered(&self) -> usize {
         self.known.len()
+    }
+
+    /// How many pairs of nodes were compared since the last time.
+    pub(super) fn uncharged(&mut self) -> usize {
+        let fresh = self.compared - self.charged;
+        self.charged = self.compared;
+        fresh
     }
 
     pub(crate) fn shapes(&mut self, a: &Shape, b: &Shape) -> bool {
@@ -140,6 +148,7 @@ impl Same {
         if let Some(&known) = self.readers.get(&key) {
             return known;
         }
+        self.compared += 1;
         let alike = a.preserve_unknown == b.preserve_unknown
             && a.embedded == b.embedded
             && a.properties.len() == b.properties.len()
