@@ -163,10 +163,7 @@ impl<'s> Solver<'s> {
         let found = if goal.views.iter().any(|view| matches!(view.read_by.reader(), Some(Reader::Item(_)))) {
             self.alone_item(goal).map(Some)
         } else {
-            self.alone(goal).and_then(|found| match found {
-                Value::Array(sent) => Search::Found(sent.into_iter().next()),
-                _ => Search::Impossible,
-            })
+            self.alone(goal)
         };
         found.and_then(|sample| match self.meets_alone(goal, sample.as_ref()) {
             Some(true) => Search::Found(sample),

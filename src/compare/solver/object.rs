@@ -42,8 +42,8 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// What to send at a field or map entry by itself: a list with the value, or an empty one.
-    pub(super) fn alone(&mut self, goal: &Goal<'s>) -> Search<Value> {
+    /// What to send at a field or map entry by itself; `None` to omit it.
+    pub(super) fn alone(&mut self, goal: &Goal<'s>) -> Search<Option<Value>> {
         let mut plan = KeyPlan::new(ALONE.into(), goal.views.len());
         plan.literals.clone_from(&goal.literals);
         plan.difference = goal.difference != Difference::None;
@@ -89,11 +89,8 @@ impl<'s> Solver<'s> {
         for atom in atoms {
             self.enter(goal, &mut frame, atom)?;
         }
-        // A declared key that no condition names is simply omitted, unless that has an effect.
-        let all = self.preference == Preference::Full || frame.counts_keys();
-        for view in &goal.views {
-            let (declared, defaulted) = if all { (Some(view.read_by.declared()), None) } else { (None, Some(view.read_by.defaulted())) };
-            for (name, _) in declared.into_iter().flatten().chain(defaulted.into_iter().flatten()) {
+        if frame.counts_keys() {
+            for (name, _) in goal.views.iter().flat_map(|view| view.read_by.declared()) {
                 self.plan(goal, &mut frame, name.into());
             }
         }
@@ -105,25 +102,28 @@ impl<'s> Solver<'s> {
     /// The plan of a key, with what is required of it so far.
     fn plan<'p>(&self, goal: &Goal<'s>, frame: &'p mut ObjectPlan<'_, 's>, name: Name<'s>) -> &'p mut KeyPlan<'s> {
         let general = &frame.general;
-        frame.keys.entry(name).or_insert_with_key(|name| {
-            let mut plan = KeyPlan::new(name.clone(), goal.views.len());
-            if goal.root {
-                plan.fixed = root_keys().into_iter().find(|(key, _)| name == key).map(|(_, value)| value);
-            }
-            if let Some(pin) = goal.pin
-                && let Some((PathStep::Key(key), rest)) = pin.steps.split_first()
-                && **key == **name
-            {
-                let below = Pin { steps: rest, target: pin.target };
-                plan.forced = Some(below.request());
-                plan.pin = Some(below);
-            }
-            // The first demands of a key can't contradict each other, because none of them wants it.
-            for atom in general {
-                self.apply(&mut plan, atom);
-            }
-            plan
-        })
+        frame.keys.entry(name).or_insert_with_key(|name| self.first_plan(goal, general, name.clone()))
+    }
+
+    /// The plan of a key that no condition names.
+    fn first_plan(&self, goal: &Goal<'s>, general: &[&Atom<'s>], name: Name<'s>) -> KeyPlan<'s> {
+        let mut plan = KeyPlan::new(name, goal.views.len());
+        if goal.root {
+            plan.fixed = root_keys().into_iter().find(|(key, _)| plan.name == *key).map(|(_, value)| value);
+        }
+        if let Some(pin) = goal.pin
+            && let Some((PathStep::Key(key), rest)) = pin.steps.split_first()
+            && **key == *plan.name
+        {
+            let below = Pin { steps: rest, target: pin.target };
+            plan.forced = Some(below.request());
+            plan.pin = Some(below);
+        }
+        // The first demands of a key can't contradict each other, because none of them wants it.
+        for atom in general {
+            self.apply(&mut plan, atom);
+        }
+        plan
     }
 
     /// Applies a condition on all keys to one; returns whether it may hold.
@@ -347,20 +347,44 @@ impl<'s> Solver<'s> {
         Ok(name)
     }
 
+    /// The declared keys that no condition names, if omitting them has an effect or is not preferred.
+    fn other_keys(&self, goal: &Goal<'s>, frame: &ObjectPlan<'_, 's>) -> Vec<&'s str> {
+        let mut names: Vec<&'s str> = match self.preference {
+            Preference::Small => goal.views.iter().flat_map(|view| view.read_by.defaulted()).map(|(name, _)| name).collect(),
+            Preference::Full => goal.views.iter().flat_map(|view| view.read_by.declared()).map(|(name, _)| name).collect(),
+        };
+        // One sorted list for each view.
+        names.sort();
+        names.dedup();
+        names.retain(|name| !frame.keys.contains_key(*name));
+        names
+    }
+
     /// Decides what is sent for every key.
     fn complete(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'_, 's>) -> Search<Value> {
         let counted = frame.counts_keys();
         // If keys are counted, a key that no condition names may be null, which not every view counts.
-        let mut with_new_key = frame.clone();
-        let frame = if counted && nulls_count_differently(goal) && self.new_key(goal, &mut with_new_key, None).is_ok() {
-            &with_new_key
-        } else {
-            frame
-        };
+        let with_new_key = (counted && nulls_count_differently(goal)).then(|| {
+            let mut frame = frame.clone();
+            self.new_key(goal, &mut frame, None).ok().map(|_| frame)
+        });
+        let with_new_key = with_new_key.flatten();
+        let frame = with_new_key.as_ref().unwrap_or(frame);
         let mut order: Vec<&KeyPlan<'s>> = frame.keys.values().collect();
         // Keys that must fail something come first.
         order.sort_by_key(|plan| plan.is_plain());
-        let filled = if counted { self.fill_counted(goal, frame, &order) } else { self.fill_each(goal, &order) };
+        let filled = if counted {
+            self.fill_counted(goal, frame, &order)
+        } else {
+            self.fill_each(goal, &order).and_then(|mut map| {
+                for name in self.other_keys(goal, frame) {
+                    let plan = self.first_plan(goal, &frame.general, name.into());
+                    self.charge(KEY_COST);
+                    map.extend(self.fill(goal, &plan).into_result()?.map(|value| (name.to_owned(), value)));
+                }
+                Ok(map)
+            })
+        };
         Search::from(filled).and_then(|mut map| {
             if goal.root {
                 map.retain(|key, _| !is_meta(key));

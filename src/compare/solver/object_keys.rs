@@ -38,19 +38,17 @@ impl<'s> Solver<'s> {
     pub(super) fn fill_each(&mut self, goal: &Goal<'s>, order: &[&KeyPlan<'s>]) -> Result<Map<String, Value>, Option<UndecidedReason>> {
         let mut map = Map::new();
         for plan in order {
-            if let Value::Array(sent) = self.fill(goal, plan).into_result()? {
-                map.extend(sent.into_iter().next().map(|value| (plan.name.to_string(), value)));
-            }
+            map.extend(self.fill(goal, plan).into_result()?.map(|value| (plan.name.to_string(), value)));
         }
         Ok(map)
     }
 
-    /// What to send for a key: a list with the value, or an empty one to omit it.
-    pub(super) fn fill(&mut self, goal: &Goal<'s>, plan: &KeyPlan<'s>) -> Search<Value> {
+    /// What to send for a key; `None` to omit it.
+    pub(super) fn fill(&mut self, goal: &Goal<'s>, plan: &KeyPlan<'s>) -> Search<Option<Value>> {
         let mut open = None;
         for request in self.requests(plan) {
             match self.option(goal, plan, *request) {
-                Ok(filled) => return Search::Found(Value::Array(filled.value.into_iter().collect())),
+                Ok(filled) => return Search::Found(filled.value),
                 Err(None) => {}
                 Err(Some(reason)) => open = open.or(Some(reason)),
             }
