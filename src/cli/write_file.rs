@@ -1,7 +1,8 @@
 //! Writes files atomically. This is the only place where the program writes any.
 //!
-//! A text is written to a temporary file in the same directory, and renamed when all of it is on disk. If the run ends before that
-//! (full disk, signal, power loss), the old file is intact; a leftover temporary file ends in `.part`, which no command reads.
+//! A text is written to a temporary file in the same directory, and renamed when all of it is written. If the run ends before that
+//! (full disk, signal), the old file is intact; a leftover temporary file ends in `.part`, which no command reads. A text that replaces
+//! another is on disk before it does so, which keeps one of them whole even if the power fails.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Write};
@@ -55,8 +56,8 @@ fn write_temporary(
     let part = part_of(target)?;
     let written = File::create_new(&part).and_then(|mut made| {
         made.write_all(text.as_bytes())?;
-        made.sync_all()?;
         if let Some(before) = before {
+            made.sync_all()?;
             if before.permissions().readonly() {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
             }
