@@ -1,11 +1,11 @@
 //! Policies: the severity and bump for a kind of change, by channel and maturity.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
-use crate::input::json_schema_check::{Fault, nearest};
+use crate::input::json_schema_check::{Fault, FileSchema, nearest};
 use crate::input::yaml::{Entry, Node};
 use crate::judge::finding::{Bump, Severity};
 use crate::judge::rule::front_matter::{self, OneOrMany};
@@ -17,6 +17,8 @@ pub const DEFAULT: &str = "recommended";
 
 /// The JSON Schema of a policy's front matter.
 pub const SCHEMA: &str = include_str!("policy.schema.json");
+
+static FILE_SCHEMA: LazyLock<FileSchema> = LazyLock::new(|| FileSchema::new(SCHEMA));
 
 /// What is known about a change. An empty string matches only cells without that condition.
 #[derive(Clone, Copy)]
@@ -134,7 +136,7 @@ impl Policy {
                 |rule: Entry<'_>| Fault::at(rule.key, format!("unknown rule `{}`{}", rule.name(), nearest(rule.name(), book.ids())));
             conditions.chain(unknown.map(fault)).collect()
         };
-        front_matter::faults(text, SCHEMA, further, Policy::parse)
+        front_matter::faults(text, &FILE_SCHEMA, further, Policy::parse)
     }
 
     pub fn parse(text: &str) -> Result<Policy, Fault> {

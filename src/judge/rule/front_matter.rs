@@ -49,7 +49,7 @@ pub(crate) fn tree(file: &str) -> Result<Arc<yaml::Tree>, Fault> {
 /// Returns everything wrong with a page: by its JSON Schema, by further checks, or at least what keeps it from being parsed.
 pub(crate) fn faults<T>(
     file: &str,
-    schema: &str,
+    schema: &FileSchema,
     further: impl FnOnce(Node<'_>) -> Vec<Fault>,
     parse: fn(&str) -> Result<T, Fault>,
 ) -> Vec<Fault> {
@@ -57,7 +57,7 @@ pub(crate) fn faults<T>(
         Ok(tree) => tree,
         Err(fault) => return vec![fault],
     };
-    let mut faults = FileSchema::new(schema).check(tree.root());
+    let mut faults = schema.check(tree.root());
     faults.extend(further(tree.root()));
     if faults.is_empty() {
         faults.extend(parse(file).err());

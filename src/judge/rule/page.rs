@@ -1,8 +1,10 @@
 //! One rule file: YAML front matter, then Markdown.
 
+use std::sync::LazyLock;
+
 use serde::Deserialize;
 
-use crate::input::json_schema_check::Fault;
+use crate::input::json_schema_check::{Fault, FileSchema};
 use crate::input::yaml::Node;
 use crate::judge::finding::{Class, Severity};
 use crate::model::fact::{Aspect, Effect, Fact, Subject, vocabulary};
@@ -11,6 +13,8 @@ use super::front_matter::{self, OneOrMany};
 use super::template;
 use super::when_condition::WhenCondition;
 use super::{Page, PageBody};
+
+static FILE_SCHEMA: LazyLock<FileSchema> = LazyLock::new(|| FileSchema::new(super::SCHEMA));
 
 vocabulary! {
     /// The source of a rule.
@@ -136,7 +140,7 @@ impl Rule {
             });
             conditions.chain(mistakes).collect()
         };
-        front_matter::faults(text, super::SCHEMA, further, Rule::parse)
+        front_matter::faults(text, &FILE_SCHEMA, further, Rule::parse)
     }
 
     /// The message and the help for a fact.
