@@ -15,6 +15,9 @@ use crate::cel::types::CelType;
 use crate::go::regexp::Pattern;
 use crate::model::kubernetes::Environment;
 
+/// How many steps it takes to start an expression.
+const START: usize = 2;
+
 /// An expression over one variable, compiled once and run many times.
 #[derive(Clone, Debug)]
 pub struct FileExpression {
@@ -51,7 +54,7 @@ impl FileExpression {
         let result = machine.run();
         *steps = match &result {
             Err(EvalError::Limit) => 0,
-            _ => steps.saturating_sub(machine.fuel.burnt()),
+            _ => steps.saturating_sub(START + machine.fuel.burnt()),
         };
         match result? {
             Val::Bool(b) => Ok(b),

@@ -73,7 +73,7 @@ impl WhenCondition {
 }
 
 /// How many steps the conditions of rules and policies may take for all facts of a review together. Built-in ones take a few for each.
-const STEPS: usize = 20_000_000;
+const STEPS: usize = 10_000_000;
 /// How many they may take for one fact in any case.
 const STEPS_FOR_ONE: usize = 300;
 
