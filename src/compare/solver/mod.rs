@@ -103,6 +103,7 @@ impl<'s> Solver<'s> {
     /// Uses, and adds to, what other searches know about the rules of the same schemas.
     pub(crate) fn sharing(mut self, rules: &Rc<SharedRules<'s>>) -> Self {
         self.rules.share(rules);
+        self.same.share(&rules.pairs);
         self
     }
 

@@ -22,6 +22,7 @@ use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
 use super::necessary::{necessary, sufficient};
+use super::same::SharedPairs;
 use super::translate::translate;
 
 /// What is known about the rules of nodes, each computed once.
@@ -41,11 +42,12 @@ type Table<K, V> = RefCell<HashMap<K, V>>;
 /// The address of a node, and the index of a rule there.
 type RuleId = (usize, usize);
 
-/// What is known about the rules of two schemas, for all searches that compare them.
+/// What is known about two schemas and their rules, for all searches that compare them.
 pub(crate) struct SharedRules<'s> {
     known: KnownRules,
     /// The nodes with rules. A search may also use nodes that don't live as long, and their addresses say nothing later.
     nodes: HashSet<usize>,
+    pub(super) pairs: Rc<SharedPairs>,
     schemas: PhantomData<&'s Shape>,
 }
 
@@ -57,7 +59,7 @@ impl<'s> SharedRules<'s> {
     pub(crate) fn of(schemas: [&'s Shape; 2]) -> Rc<Self> {
         let mut nodes = HashSet::default();
         schemas.into_iter().for_each(|schema| collect(schema, &mut nodes));
-        Rc::new(SharedRules { known: KnownRules::default(), nodes, schemas: PhantomData })
+        Rc::new(SharedRules { known: KnownRules::default(), nodes, pairs: SharedPairs::of(schemas), schemas: PhantomData })
     }
 }
 

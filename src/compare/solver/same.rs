@@ -1,6 +1,9 @@
 //! Decides whether two shapes are equivalent.
 
-use foldhash::HashMap;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use foldhash::{HashMap, HashSet};
 
 use crate::model::schema::shape::{Extra, Shape};
 
@@ -8,11 +11,49 @@ use crate::server::key_fate::{KeyFate, Pruning};
 
 use super::read::{ReadBy, Reader};
 
+/// Pairs of nodes by address, with the results of comparing them.
+#[derive(Default)]
+struct KnownPairs {
+    shapes: HashMap<(usize, usize), bool>,
+    readers: HashMap<(usize, usize), bool>,
+}
+
+/// What is known about the nodes of two schemas, for all searches that compare them.
+#[derive(Default)]
+pub(super) struct SharedPairs {
+    known: RefCell<KnownPairs>,
+    /// The nodes with so many below them that comparing them takes long. A search may also use nodes that don't live as long.
+    nodes: HashSet<usize>,
+}
+
+impl SharedPairs {
+    pub(super) fn of(schemas: [&Shape; 2]) -> Rc<Self> {
+        let mut nodes = HashSet::default();
+        for schema in schemas {
+            collect(schema, &mut nodes);
+        }
+        Rc::new(SharedPairs { nodes, ..SharedPairs::default() })
+    }
+
+    fn has(&self, (a, b): (usize, usize)) -> bool {
+        self.nodes.contains(&a) && self.nodes.contains(&b)
+    }
+}
+
+/// Adds the nodes that are worth remembering, and returns how many there are in all.
+fn collect(shape: &Shape, nodes: &mut HashSet<usize>) -> usize {
+    let count = 1 + shape.children().map(|child| collect(child, nodes)).sum::<usize>();
+    if count >= WORTH_REMEMBERING {
+        nodes.insert(address(shape));
+    }
+    count
+}
+
 /// Caches comparisons, because nodes of two trees are compared repeatedly from different sides.
 #[derive(Default)]
 pub(crate) struct Same {
-    known: HashMap<(usize, usize), bool>,
-    readers: HashMap<(usize, usize), bool>,
+    known: KnownPairs,
+    shared: Option<Rc<SharedPairs>>,
     /// Pairs of nodes that were compared, and how many of them were charged for.
     compared: usize,
     charged: usize,
@@ -37,7 +78,7 @@ fn address(shape: &Shape) -> usize {
 impl Same {
     #[cfg(test)]
     pub(super) fn remembered(&self) -> usize {
-        self.known.len()
+        self.known.shapes.len()
     }
 
     /// How many pairs of nodes were compared since the last time.
@@ -55,17 +96,41 @@ impl Same {
         if !alike_at_a_glance(a, b) {
             return false;
         }
-        if let Some(&known) = self.known.get(&key) {
+        if let Some(known) = self.recall(key, |known| &known.shapes) {
             return known;
         }
         let before = self.compared;
         let same = self.compare(a, b);
         self.compared += 1;
-        // A thousand small clauses make a million pairs.
-        if self.compared - before >= WORTH_REMEMBERING {
-            self.known.insert(key, same);
-        }
+        self.remember(key, same, before, |known| &mut known.shapes);
         same
+    }
+
+    fn recall(&self, key: (usize, usize), table: impl Fn(&KnownPairs) -> &HashMap<(usize, usize), bool>) -> Option<bool> {
+        let shared = || self.shared.as_ref().and_then(|shared| table(&shared.known.borrow()).get(&key).copied());
+        table(&self.known).get(&key).copied().or_else(shared)
+    }
+
+    /// Remembers a result that took long. A thousand small clauses make a million pairs.
+    fn remember(
+        &mut self,
+        key: (usize, usize),
+        result: bool,
+        before: usize,
+        table: impl Fn(&mut KnownPairs) -> &mut HashMap<(usize, usize), bool>,
+    ) {
+        if self.compared - before < WORTH_REMEMBERING {
+            return;
+        }
+        match &self.shared {
+            Some(shared) if shared.has(key) => table(&mut shared.known.borrow_mut()).insert(key, result),
+            _ => table(&mut self.known).insert(key, result),
+        };
+    }
+
+    /// Uses, and adds to, what other searches know about the nodes of the same schemas.
+    pub(super) fn share(&mut self, pairs: &Rc<SharedPairs>) {
+        self.shared = Some(Rc::clone(pairs));
     }
 
     fn is_pair(&self, a: &Shape, b: &Shape) -> bool {
@@ -145,9 +210,10 @@ impl Same {
         if key.0 == key.1 {
             return true;
         }
-        if let Some(&known) = self.readers.get(&key) {
+        if let Some(known) = self.recall(key, |known| &known.readers) {
             return known;
         }
+        let before = self.compared;
         self.compared += 1;
         let alike = a.preserve_unknown == b.preserve_unknown
             && a.embedded == b.embedded
@@ -163,7 +229,7 @@ impl Same {
                 (Extra::Any | Extra::Refused, Extra::Any | Extra::Refused) | (Extra::Closed, Extra::Closed) => true,
                 _ => false,
             };
-        self.readers.insert(key, alike);
+        self.remember(key, alike, before, |known| &mut known.readers);
         alike
     }
 
