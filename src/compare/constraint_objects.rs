@@ -1,6 +1,8 @@
 //! Generates objects for one constraint of a schema: one that satisfies it and is accepted, and one that is rejected because of it,
 //! if possible only because of it.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -12,8 +14,8 @@ use crate::model::{FieldPath, fact::Witness};
 use crate::server::object::{Check, Compiled, FieldErrorKind};
 
 use super::generate::BodyMaker;
-use super::solver::{Pin, PinTarget, Preference};
-use super::witness::{COMPILED, COPIED, first_at};
+use super::solver::{Pin, PinTarget, Preference, SharedRules};
+use super::witness::{copying, first_at};
 use super::{Budget, Cause, SchemaPair, Trial, What, Witnesses};
 
 /// The longest string that is generated to be too long.
@@ -30,8 +32,9 @@ pub(crate) struct CaseMaker<'s> {
     /// The field of the last small body, with that body.
     last: Option<(&'s FieldPath, Option<Value>)>,
     compiled: Arc<Compiled>,
-    /// What it costs to relax one node of the schema, which shares the others, and to analyse its rules.
-    size: usize,
+    rules: Rc<SharedRules<'s>>,
+    /// The schema without any rules.
+    ruleless: OnceCell<Shape>,
     budget: Budget,
     api_version: &'s str,
     kind: &'s str,
@@ -56,7 +59,8 @@ impl<'s> CaseMaker<'s> {
             small: BodyMaker::new(root, Preference::Small, budget),
             last: None,
             compiled: Arc::new(Compiled::new(root)),
-            size: COPIED * root.node_count() + COMPILED * rule_count(root),
+            rules: SharedRules::of(&[root]),
+            ruleless: OnceCell::new(),
             budget: budget.clone(),
             api_version,
             kind,
@@ -108,9 +112,9 @@ impl<'s> CaseMaker<'s> {
 
     /// A request that this check of the node at the path rejects.
     pub fn rejected(&self, path: &FieldPath, check: &Check) -> Option<Rejected> {
-        let lenient = self.without(path, check).filter(|_| self.budget.spend(self.size))?;
-        let witnesses =
-            Witnesses::new(SchemaPair::against(&lenient, (self.root, &self.compiled)), self.api_version, self.kind, &self.budget);
+        let lenient = self.without(path, check).filter(|_| self.budget.spend(copying(self.root, path.steps())))?;
+        let pair = SchemaPair::against(&lenient, (self.root, &self.compiled));
+        let witnesses = Witnesses::sharing(&self.rules, pair, self.api_version, self.kind, &self.budget);
         let (at, what, cause) = match check {
             Check::Required(name) => (path.key(name), What::Absent, Cause::Refusal),
             Check::Keyword(kind) => (path.clone(), What::Sent, Cause::Here(super::condition_of(*kind)?)),
@@ -136,8 +140,7 @@ impl<'s> CaseMaker<'s> {
     /// An object with a value that violates the check, whatever else is wrong with it: other conditions of the node and all rules
     /// are ignored in the search.
     fn forced(&self, at: &FieldPath, check: &Check) -> Option<Rejected> {
-        let mut root = self.root.clone();
-        without_rules(&mut root);
+        let mut root = self.ruleless.get_or_init(|| without_rules(self.root)).clone();
         let body = if let Check::Required(name) = check {
             root.at_mut(at.parent()?.steps())?.required.remove(&**name);
             let pin = Pin { steps: at.steps(), target: PinTarget::Missing };
@@ -182,15 +185,12 @@ impl<'s> CaseMaker<'s> {
     }
 }
 
-/// The recursion is limited by the depth of the shape.
-fn without_rules(shape: &mut Shape) {
-    shape.rules.clear();
-    shape.children_mut().for_each(|child| without_rules(Arc::make_mut(child)));
-}
-
-/// The number of rules of all nodes.
-fn rule_count(shape: &Shape) -> usize {
-    shape.rules.len() + shape.children().map(rule_count).sum::<usize>()
+/// A copy that lacks the rules of all nodes. The recursion is limited by the depth of the shape.
+fn without_rules(shape: &Shape) -> Shape {
+    let mut copy = shape.clone();
+    copy.rules.clear();
+    copy.children_mut().for_each(|child| *child = Arc::new(without_rules(child)));
+    copy
 }
 
 /// Values that violate a check of the node.

@@ -73,11 +73,9 @@ const OBJECT_META: &[&str] = &[
 /// undeclared keys.
 const UNDECLARED: &[&str] =
     &["false", "0", r#""""#, "[]", "{}", "1.5", r#"{"key": "a"}"#, r#"[{"key": "a"}]"#, "[false]", r#"{"key": {"key": "a"}}"#];
-/// The cost of copying a property, and of compiling a node, relative to that of a condition.
-pub(super) const COPIED: usize = 8;
-pub(super) const COMPILED: usize = 32;
-/// The cost of copying a declared key, and of dropping the copy.
-const CLONED: usize = 32;
+/// The cost of copying a declared key, and of compiling a node or rule, relative to that of a condition.
+const COPIED: usize = 32;
+const COMPILED: usize = 32;
 /// The most items in a list that is rebuilt to show one keyword alone.
 const MAX_BUILT: u64 = 128;
 
@@ -99,8 +97,14 @@ pub struct Witnesses<'s> {
 impl<'s> Witnesses<'s> {
     /// `api_version` and `kind` are those of the objects.
     pub fn new(pair: SchemaPair<'s>, api_version: &str, kind: &str, budget: &Budget) -> Self {
+        let rules = SharedRules::of(&[pair.old, pair.new]);
+        Witnesses::sharing(&rules, pair, api_version, kind, budget)
+    }
+
+    /// Uses, and adds to, what is known about nodes of these schemas.
+    pub(super) fn sharing(rules: &Rc<SharedRules<'s>>, pair: SchemaPair<'s>, api_version: &str, kind: &str, budget: &Budget) -> Self {
         Witnesses {
-            rules: SharedRules::of([pair.old, pair.new]),
+            rules: Rc::clone(rules),
             pair,
             api_version: api_version.to_owned(),
             kind: kind.to_owned(),
@@ -321,7 +325,7 @@ impl<'s> Witnesses<'s> {
             }),
             _ => shape.at_mut(path.steps()).map(|node| *node = was.clone()),
         };
-        if restored.is_none() || !self.budget.spend(COMPILED * shape.node_count()) {
+        if restored.is_none() || !self.budget.spend(copying(self.pair.new, path.steps()) + COMPILED * was.node_count()) {
             return false;
         }
         let restored = Compiled::beside(&shape, &self.pair.after);
@@ -387,9 +391,7 @@ impl<'s> Witnesses<'s> {
             return None;
         }
         let was = self.pair.old.at(path.steps())?;
-        // The nodes on the way are copied.
-        let on_the_way = (0..=path.steps().len()).filter_map(|length| self.pair.new.at(path.steps().get(..length)?));
-        if !self.budget.spend(on_the_way.map(|node| CLONED * node.properties.len()).sum()) {
+        if !self.budget.spend(copying(self.pair.new, path.steps())) {
             return None;
         }
         let mut shape = self.pair.new.clone();
@@ -415,6 +417,12 @@ impl<'s> Witnesses<'s> {
             Some(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because })
         })
     }
+}
+
+/// The cost of changing a node in a copy of a schema, which shares all nodes but this one and those above it.
+pub(super) fn copying(root: &Shape, steps: &[PathStep]) -> usize {
+    let on_the_way = (0..=steps.len()).filter_map(|length| root.at(steps.get(..length)?));
+    on_the_way.map(|node| COPIED * node.properties.len() + COMPILED * (1 + node.rules.len())).sum()
 }
 
 /// A whole object from its head and a body.

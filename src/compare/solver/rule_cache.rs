@@ -42,7 +42,7 @@ type Table<K, V> = RefCell<HashMap<K, V>>;
 /// The address of a node, and the index of a rule there.
 type RuleId = (usize, usize);
 
-/// What is known about two schemas and their rules, for all searches that compare them.
+/// What is known about some schemas and their rules, for all searches that compare them.
 pub(crate) struct SharedRules<'s> {
     known: KnownRules,
     /// The nodes with rules. A search may also use nodes that don't live as long, and their addresses say nothing later.
@@ -56,9 +56,9 @@ fn address(shape: &Shape) -> usize {
 }
 
 impl<'s> SharedRules<'s> {
-    pub(crate) fn of(schemas: [&'s Shape; 2]) -> Rc<Self> {
+    pub(crate) fn of(schemas: &[&'s Shape]) -> Rc<Self> {
         let mut nodes = HashSet::default();
-        schemas.into_iter().for_each(|schema| collect(schema, &mut nodes));
+        schemas.iter().for_each(|schema| collect(schema, &mut nodes));
         Rc::new(SharedRules { known: KnownRules::default(), nodes, pairs: SharedPairs::of(schemas), schemas: PhantomData })
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct SharedPairs {
 }
 
 impl SharedPairs {
-    pub(super) fn of(schemas: [&Shape; 2]) -> Rc<Self> {
+    pub(super) fn of(schemas: &[&Shape]) -> Rc<Self> {
         let mut nodes = HashSet::default();
         for schema in schemas {
             collect(schema, &mut nodes);

@@ -62,7 +62,7 @@ pub(crate) trait CheckNode: PruneNode {
 
     /// Whether the node's enum lists a value.
     fn enum_allows(&self, listed: &[Value], value: &Value) -> bool {
-        listed.iter().any(|allowed| super::enumeration::enum_allows(value, allowed))
+        super::enumeration::any_allows(value, listed)
     }
 
     fn any_of(&self) -> impl Iterator<Item = Self>;

@@ -15,7 +15,7 @@ use crate::server::key_fate::PruneNode;
 
 use super::apply_defaults::DefaultNode;
 use super::check::CheckNode;
-use super::enumeration::{EnumIndex, enum_allows};
+use super::enumeration::{EnumIndex, any_allows};
 use super::rules::Programs;
 use super::types::{ReadPurpose, Types, has_format, number_domain, string_format};
 
@@ -223,7 +223,7 @@ impl CheckNode for &CompiledNode {
     fn enum_allows(&self, listed: &[Value], value: &Value) -> bool {
         match &self.listed {
             Some(index) => index.allows(value),
-            None => listed.iter().any(|allowed| enum_allows(value, allowed)),
+            None => any_allows(value, listed),
         }
     }
 
