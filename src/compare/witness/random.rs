@@ -28,7 +28,7 @@ const FEW: usize = 2;
 const ENOUGH: usize = 24;
 /// How many random objects are tried to find one that the old schema accepts.
 const MAX_GUESSES: usize = 200;
-/// The cost of a try, and of each value of an object that is sent, relative to that of a condition.
+/// The cost of a try, and of each value of an object that is sent and each error in it, relative to that of a condition.
 const TRY: usize = 200;
 const REQUEST: usize = 256;
 
@@ -235,7 +235,8 @@ impl Witnesses<'_> {
     }
 
     fn counted(&self, response: Response) -> Response {
-        self.budget.spend(response.steps.saturating_add(REQUEST * value_count(&response.stored)));
+        let handled = value_count(&response.stored) + response.errors.len();
+        self.budget.spend(response.steps.saturating_add(REQUEST * handled));
         response
     }
 
