@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::input::yaml::Node;
 use crate::model::kubernetes::Server;
 use crate::model::{FieldPath, PathStep};
 
@@ -268,6 +269,20 @@ impl Shape {
         shape.properties = schema.properties().map(|(entry, own)| (entry.name().to_owned(), child(&own, property(entry.name())))).collect();
         shape.items = schema.items().map(|own| child(&own, other.items().zip(known.items.as_ref())));
         shape.extra = schema.extra().map(|own| child(&own, other.values().zip(known.extra.as_ref().values())));
+        shape
+    }
+
+    /// The shape of what a value reaches. Declared keys that the value lacks are left out, except where rules may name any of them.
+    pub(crate) fn reached(schema: &Schema<'_>, value: Node<'_>) -> Self {
+        if !value.is_map() || schema.flag(Keyword::EmbeddedResource) || schema.cel_rules().len() > 0 {
+            return Self::of(schema);
+        }
+        let mut shape = Self::local(schema);
+        let declared = value.entries().filter_map(|entry| Some((entry, schema.property(entry.name())?.1)));
+        shape.properties = declared.map(|(entry, child)| (entry.name().to_owned(), Arc::new(Self::reached(&child, entry.value)))).collect();
+        if shape.properties.len() < value.len() {
+            shape.extra = schema.extra().map(|values| Arc::new(Self::of(&values)));
+        }
         shape
     }
 

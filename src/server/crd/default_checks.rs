@@ -62,7 +62,7 @@ fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<object::FieldError> 
     if !site.meta && is_plain(&site.schema, site.value) {
         return Vec::new();
     }
-    let mut shape = Shape::of(&site.schema);
+    let mut shape = Shape::reached(&site.schema, site.value);
     // The root is a resource, whether or not it is declared as one.
     shape.embedded |= site.path.is_root();
     let own = object::default_of_schema(&shape);

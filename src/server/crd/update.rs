@@ -175,8 +175,10 @@ fn has_loose_keys(schema: &Schema<'_>) -> bool {
 /// Whether a default has fields that pruning would remove, including below `additionalProperties`. Only for structural schemas.
 fn has_unpruned_default(schema: &Schema<'_>) -> bool {
     any_node(schema, &mut |schema| {
-        schema.default().is_some()
-            && object::default_of_schema(&Shape::of(schema)).iter().any(|error| error.kind == FieldErrorKind::Unknown)
+        schema.default().is_some_and(|default| {
+            let shape = Shape::reached(schema, default);
+            object::default_of_schema(&shape).iter().any(|error| error.kind == FieldErrorKind::Unknown)
+        })
     })
 }
 
