@@ -12,6 +12,7 @@ mod scalar;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use foldhash::{HashSet, HashSetExt};
 use serde_json::{Map, Value};
 
 use crate::go::fmt;
@@ -95,9 +96,12 @@ pub(super) fn run<N: CheckNode>(value: &Value, node: &N, correlated: Option<Corr
 
 /// The same check can be made at a declared node and in its clauses; it is reported once.
 fn distinct<T>(found: Vec<T>, error: impl Fn(&T) -> &FieldError) -> Vec<T> {
-    let mut seen = std::collections::HashSet::new();
-    let mut is_new = |error: &FieldError| seen.insert((error.path.clone(), error.kind, error.message.clone()));
-    found.into_iter().filter(|found| is_new(error(found))).collect()
+    if found.len() < 2 {
+        return found;
+    }
+    let mut seen = HashSet::with_capacity(found.len());
+    let is_new: Vec<bool> = found.iter().map(error).map(|error| seen.insert((&error.path, error.kind, &error.message))).collect();
+    found.into_iter().zip(is_new).filter(|(_, is_new)| *is_new).map(|(found, _)| found).collect()
 }
 
 /// Validates with ratcheting: given the old value, errors of an unchanged value become warnings.
