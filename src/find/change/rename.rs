@@ -37,15 +37,9 @@ pub(super) fn matches<'t>(
     if removed.is_empty() || added.is_empty() || removed.len() * added.len() > PAIRS {
         return Vec::new();
     }
-    let scores: Vec<Vec<f64>> = removed
-        .iter()
-        .map(|(old, old_schema)| {
-            let score = |(new, new_schema): &(Entry<'t>, Schema<'t>)| {
-                score((old.name(), old_schema), (new.name(), new_schema), DEPTH, &mut NESTED.clone())
-            };
-            added.iter().map(score).collect()
-        })
-        .collect();
+    let fields = |list: &[(Entry<'t>, Schema<'t>)]| list.iter().map(|(entry, schema)| Field::of(entry.name(), schema.clone())).collect();
+    let (old, new): (Vec<Field<'t>>, Vec<Field<'t>>) = (fields(removed), fields(added));
+    let scores: Vec<Vec<f64>> = old.iter().map(|old| new.iter().map(|new| score(old, new, DEPTH, &mut NESTED.clone())).collect()).collect();
     let threshold = f64::from(options.rename_threshold) / 100.0;
     let mut found = Vec::new();
     for (row, (old, _)) in removed.iter().enumerate() {
@@ -77,15 +71,27 @@ fn clear_best(scores: impl Iterator<Item = f64>) -> Option<(usize, f64)> {
     best.filter(|(_, top)| top - second > TIE)
 }
 
+/// A property that may have been renamed.
+struct Field<'t> {
+    name: Name,
+    schema: Schema<'t>,
+}
+
+impl<'t> Field<'t> {
+    fn of(name: &str, schema: Schema<'t>) -> Self {
+        Field { name: Name::of(name), schema }
+    }
+}
+
 /// The similarity of two properties, from 0 to 1.
-fn score(old: (&str, &Schema<'_>), new: (&str, &Schema<'_>), depth: u32, budget: &mut usize) -> f64 {
-    let shape = shape_similarity(old.1, new.1, depth, budget);
+fn score(old: &Field<'_>, new: &Field<'_>, depth: u32, budget: &mut usize) -> f64 {
+    let shape = shape_similarity(&old.schema, &new.schema, depth, budget);
     if shape.similarity == 0.0 {
         return 0.0;
     }
     // A plain scalar says little, so its name decides; an object with a dozen fields can be recognised by its shape.
     let weight = (0.5 + shape.evidence / 4.0).min(3.0);
-    let name = similarity(old.0, new.0);
+    let name = old.name.similarity(&new.name);
     (weight * shape.similarity + name) / (weight + 1.0)
 }
 
@@ -165,7 +171,7 @@ fn shape_similarity(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut
 /// Compares properties with the same name, and the rest by their best match, so that nested renames count.
 fn children(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) -> (f64, f64) {
     let (mut met, mut all) = (0.0, 0.0);
-    let mut lone: Vec<(Entry<'_>, Schema<'_>)> = Vec::new();
+    let mut lone: Vec<Field<'_>> = Vec::new();
     for (entry, child) in old.properties() {
         match new.property(entry.name()) {
             Some((_, other)) => {
@@ -174,14 +180,15 @@ fn children(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) 
                 met += 1.0 + inner.similarity * inner.evidence;
                 all += 1.0 + inner.evidence;
             }
-            None => lone.push((entry, child)),
+            None => lone.push(Field::of(entry.name(), child)),
         }
     }
-    let fresh: Vec<(Entry<'_>, Schema<'_>)> = new.properties().filter(|(entry, _)| old.property(entry.name()).is_none()).collect();
+    let fresh = new.properties().filter(|(entry, _)| old.property(entry.name()).is_none());
+    let fresh: Vec<Field<'_>> = fresh.map(|(entry, child)| Field::of(entry.name(), child)).collect();
     let mut scores: Vec<Score> = Vec::new();
-    for (row, (entry, child)) in lone.iter().enumerate() {
-        for (column, (other, schema)) in fresh.iter().enumerate() {
-            let score = score((entry.name(), child), (other.name(), schema), depth - 1, budget);
+    for (row, field) in lone.iter().enumerate() {
+        for (column, other) in fresh.iter().enumerate() {
+            let score = score(field, other, depth - 1, budget);
             if score > 0.5 {
                 scores.push((score, row, column));
             }
@@ -218,25 +225,38 @@ fn words(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).collect()
 }
 
-/// The similarity of two names, from 0 to 1: the share of letter pairs in common, ignoring case.
-fn similarity(a: &str, b: &str) -> f64 {
-    let pairs = |name: &str| -> Vec<(char, char)> {
-        let letters: Vec<char> = name.chars().flat_map(char::to_lowercase).filter(|c| c.is_alphanumeric()).collect();
-        letters.windows(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect()
-    };
-    let (left, mut right) = (pairs(a), pairs(b));
-    let total = left.len() + right.len();
-    if total == 0 {
-        return f64::from(u8::from(a.eq_ignore_ascii_case(b)));
+/// A name, ignoring case.
+struct Name {
+    lower: String,
+    /// Each of its letters with the next one, in order.
+    pairs: Vec<(char, char)>,
+}
+
+impl Name {
+    fn of(name: &str) -> Self {
+        let lower = name.to_lowercase();
+        let letters = || lower.chars().filter(|c| c.is_alphanumeric());
+        let mut pairs: Vec<(char, char)> = letters().zip(letters().skip(1)).collect();
+        pairs.sort_unstable();
+        Name { lower, pairs }
     }
-    let mut shared = 0;
-    for pair in left {
-        if let Some(index) = right.iter().position(|other| *other == pair) {
-            right.swap_remove(index);
-            shared += 1;
+
+    /// From 0 to 1: the share of pairs in common.
+    fn similarity(&self, other: &Name) -> f64 {
+        let total = self.pairs.len() + other.pairs.len();
+        if total == 0 {
+            return f64::from(u8::from(self.lower == other.lower));
         }
+        let (mut left, mut right) = (self.pairs.iter().peekable(), other.pairs.iter().peekable());
+        let mut shared = 0;
+        while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+            let order = a.cmp(b);
+            shared += u32::from(order.is_eq());
+            left.next_if(|_| order.is_le());
+            right.next_if(|_| order.is_ge());
+        }
+        2.0 * f64::from(shared) / total as f64
     }
-    2.0 * f64::from(shared) / total as f64
 }
 
 #[cfg(test)]
@@ -245,7 +265,9 @@ mod tests {
 
     #[test]
     fn names_are_compared_by_their_letters() {
+        let similarity = |a: &str, b: &str| Name::of(a).similarity(&Name::of(b));
         assert_eq!(similarity("replicas", "replicas"), 1.0);
+        assert_eq!((similarity("a", "A"), similarity("a", "b"), similarity("aaa", "aa")), (1.0, 0.0, 2.0 / 3.0));
         assert!(similarity("caCertRefs", "caCertificateRefs") > 0.6);
         assert!(similarity("tls", "validation") < 0.2);
         assert!(similarity("region", "zone") < 0.4);
