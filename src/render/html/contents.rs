@@ -1,7 +1,11 @@
 //! The cards of the page in agenda order, the CRDs they belong to, and who is affected.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
 
+use minijinja::Value;
+use minijinja::value::{Enumerator, Object, ObjectRepr, Serde};
 use serde::Serialize;
 
 use crate::judge::finding::{Severity, Status};
@@ -17,7 +21,7 @@ use super::sort::Sort;
 const OPEN: usize = 30;
 
 /// A section of the page.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(super) struct ReportPart {
     pub word: &'static str,
     pub title: &'static str,
@@ -25,6 +29,51 @@ pub(super) struct ReportPart {
     /// Whether it is initially collapsed.
     pub folded: bool,
     pub cards: Vec<Card>,
+}
+
+/// How many cards are laid out together.
+const CHUNK: usize = 20;
+
+/// A section as the template sees it.
+#[derive(Serialize)]
+pub(super) struct PartView {
+    word: &'static str,
+    title: &'static str,
+    hint: &'static str,
+    folded: bool,
+    cards: Value,
+    chunks: Vec<Value>,
+}
+
+impl PartView {
+    pub(super) fn of(part: ReportPart) -> Self {
+        let ReportPart { word, title, hint, folded, cards } = part;
+        let all = Arc::new(cards);
+        let cards = |range| Value::from_object(Cards { all: Arc::clone(&all), range });
+        let chunks = (0..all.len()).step_by(CHUNK).map(|start| cards(start..all.len().min(start + CHUNK))).collect();
+        PartView { word, title, hint, folded, cards: cards(0..all.len()), chunks }
+    }
+}
+
+/// Some of the cards of a section. Each is turned into a value of the template when it is shown, because there may be very many.
+#[derive(Debug)]
+struct Cards {
+    all: Arc<Vec<Card>>,
+    range: Range<usize>,
+}
+
+impl Object for Cards {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Seq
+    }
+
+    fn get_value(self: &Arc<Self>, index: &Value) -> Option<Value> {
+        self.all.get(self.range.clone())?.get(index.as_usize()?).map(|card| Value::from(Serde(card)))
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Seq(self.range.len())
+    }
 }
 
 const PARTS: [(&str, &str, &str, bool); 7] = [

@@ -63,7 +63,7 @@ struct Page {
     next: Option<summary::Next>,
     sides: Vec<Side>,
     checklist: Vec<checklist::Question>,
-    parts: Vec<contents::ReportPart>,
+    parts: Vec<contents::PartView>,
     /// Categories that have cards, with their labels and counts.
     sorts: Vec<(Sort, &'static str, usize)>,
     crds: Vec<contents::CrdContents>,
@@ -167,7 +167,7 @@ fn page(view: &View<'_>, texts: &dyn Texts, commits: &Commits) -> Page {
         talked: parts.iter().filter(|part| !part.folded).map(|part| part.cards.len()).sum(),
         total: cards().count(),
         waived: cards().filter(|card| card.status == crate::judge::finding::Status::Waived).count(),
-        parts,
+        parts: parts.into_iter().map(contents::PartView::of).collect(),
     }
 }
 
