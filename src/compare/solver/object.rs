@@ -14,7 +14,7 @@ use crate::server::object::EMBEDDED_TYPE_PATTERNS;
 use super::branch::{Atom, Branch};
 use super::formula::{self, Formula};
 use super::object_keys::nulls_count_differently;
-use super::object_plan::{ABSENT, ABSENT_OR_NULL, KeyPlan, NON_NULL, ObjectPlan, PRESENT, Requirement};
+use super::object_plan::{ABSENT, ABSENT_OR_NULL, Candidate, KeyPlan, NON_NULL, ObjectPlan, PRESENT, Requirement};
 use super::part::{Name, Part};
 use super::{Difference, Goal, Pin, Preference, Search, SideView, Solver, Term, TermLiteral, UndecidedReason};
 
@@ -34,7 +34,7 @@ impl<'s> Solver<'s> {
                     |view: &SideView<'s>| view.read_by.shape().is_some_and(|shape| matches!(shape.extra, Extra::Values(_) | Extra::Any));
                 if self.preference == Preference::Full && goal.views.iter().all(is_map) {
                     // An example of a map has an entry, if allowed.
-                    let _ = self.new_key(goal, &mut frame, None);
+                    let _ = self.new_key(goal, &mut frame, None, &[]);
                 }
                 self.place(goal, frame)
             }
@@ -204,10 +204,10 @@ impl<'s> Solver<'s> {
         Err(open).into()
     }
 
-    /// The keys that could satisfy a requirement; `None` means a new one.
-    fn keys_for(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'_, 's>, requirement: &Requirement<'s>) -> Vec<Option<Name<'s>>> {
+    /// The keys that could satisfy a requirement.
+    fn keys_for(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'_, 's>, requirement: &Requirement<'s>) -> Vec<Candidate<'s>> {
         let mut names = match requirement {
-            Requirement::Unnamed { .. } => return ["kind", "apiVersion"].map(|name| Some(name.into())).into(),
+            Requirement::Unnamed { .. } => return ["kind", "apiVersion"].map(|name| Candidate::Named(name.into())).into(),
             // The value of any key that no view declares.
             Requirement::Pin(_) => {
                 let free =
@@ -229,13 +229,9 @@ impl<'s> Solver<'s> {
             }
             Requirement::Pin(_) | Requirement::Unnamed { .. } => {}
         }
-        let mut keys: Vec<Option<Name<'s>>> = names.into_iter().map(Some).collect();
-        if new_comes_first {
-            keys.insert(0, None)
-        } else {
-            keys.push(None)
-        }
-        keys
+        let named = names.into_iter().map(Candidate::Named);
+        let new = frame.unseen().into_iter().map(|unseen| Candidate::New { unseen });
+        if new_comes_first { new.chain(named).collect() } else { named.chain(new).collect() }
     }
 
     /// All keys that a view declares or a condition names, in order.
@@ -277,16 +273,16 @@ impl<'s> Solver<'s> {
         goal: &Goal<'s>,
         frame: &mut ObjectPlan<'_, 's>,
         requirement: &Requirement<'s>,
-        key: Option<Name<'s>>,
+        key: Candidate<'s>,
     ) -> Result<(), Option<UndecidedReason>> {
         let key = match key {
-            Some(name) => name,
-            None => {
+            Candidate::Named(name) => name,
+            Candidate::New { unseen } => {
                 let against = match requirement {
                     Requirement::Key { formula, .. } => Some(formula),
                     _ => None,
                 };
-                self.new_key(goal, frame, against)?
+                self.new_key(goal, frame, against, &unseen)?
             }
         };
         let plan = self.plan(goal, frame, key);
@@ -310,12 +306,14 @@ impl<'s> Solver<'s> {
         if fits { Ok(()) } else { Err(None) }
     }
 
-    /// A new key that no condition names, and that every faithful view keeps; its name is chosen to fail `against`.
+    /// A new key that no condition names, and that every faithful view keeps; its name is chosen to fail `against`, and needn't follow
+    /// the conditions of `unseen` views.
     pub(super) fn new_key(
         &mut self,
         goal: &Goal<'s>,
         frame: &mut ObjectPlan<'_, 's>,
         against: Option<&Rc<Formula>>,
+        unseen: &[usize],
     ) -> Result<Name<'s>, Option<UndecidedReason>> {
         let spare = "\u{0}";
         if goal.views.iter().any(|view| view.faithful && view.read_by.key_fate(spare).is_pruned()) {
@@ -326,8 +324,9 @@ impl<'s> Solver<'s> {
             let is_new = |name: &Name<'s>| !frame.keys.contains_key(name) && !self.is_declared(goal, name);
             plain.map(Name::from).find(is_new).ok_or(None)?
         } else {
+            let rules = frame.key_rules().filter(|(view, _)| !unseen.contains(view));
             let mut literals: Vec<TermLiteral<'s>> =
-                frame.key_rules().map(|formula| TermLiteral { view: 0, holds: true, term: Term::Formula(Rc::clone(formula)) }).collect();
+                rules.map(|(_, formula)| TermLiteral { view: 0, holds: true, term: Term::Formula(Rc::clone(formula)) }).collect();
             literals.extend(against.map(|formula| TermLiteral { view: 0, holds: false, term: Term::Formula(Rc::clone(formula)) }));
             let taken = self.names(goal, frame).into_iter().chain(["apiVersion", "kind", "metadata"].map(Name::from));
             literals.extend(taken.map(|name| not_equal(0, Value::from(&*name))));
@@ -366,7 +365,7 @@ impl<'s> Solver<'s> {
         // If keys are counted, a key that no condition names may be null, which not every view counts.
         let with_new_key = (counted && nulls_count_differently(goal)).then(|| {
             let mut frame = frame.clone();
-            self.new_key(goal, &mut frame, None).ok().map(|_| frame)
+            self.new_key(goal, &mut frame, None, &[]).ok().map(|_| frame)
         });
         let with_new_key = with_new_key.flatten();
         let frame = with_new_key.as_ref().unwrap_or(frame);
@@ -374,7 +373,12 @@ impl<'s> Solver<'s> {
         // Keys that must fail something come first.
         order.sort_by_key(|plan| plan.is_plain());
         let filled = if counted {
-            self.fill_counted(goal, frame, &order)
+            self.fill_counted(goal, frame, &order).map_err(|open| {
+                // Only keys that all views see were tried.
+                let is_pruned = |view: &SideView<'s>| view.read_by.undeclared().is_pruned();
+                let others = frame.key_rules().next().is_some() && (nulls_count_differently(goal) || goal.views.iter().any(is_pruned));
+                open.or(others.then_some(UndecidedReason::Method("keys that not all sides see, under conditions on names")))
+            })
         } else {
             self.fill_each(goal, &order).and_then(|mut map| {
                 for name in self.other_keys(goal, frame) {

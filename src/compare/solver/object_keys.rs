@@ -190,7 +190,7 @@ impl<'s> Solver<'s> {
         }
         if let Some((mut frame, filled)) = filler {
             for _ in 0..extra {
-                let name = self.new_key(goal, &mut frame, None)?;
+                let name = self.new_key(goal, &mut frame, None, &[])?;
                 map.extend(filled.value.clone().map(|value| (name.into_owned(), value)));
             }
         }
@@ -200,7 +200,7 @@ impl<'s> Solver<'s> {
     /// A generated key that can be added repeatedly.
     fn filler<'a>(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'a, 's>) -> Result<(ObjectPlan<'a, 's>, Filled), Option<UndecidedReason>> {
         let mut scratch = frame.clone();
-        let name = self.new_key(goal, &mut scratch, None)?;
+        let name = self.new_key(goal, &mut scratch, None, &[])?;
         let plan = scratch.keys.get(&name).cloned().ok_or(None)?;
         let filled = match self.option(goal, &plan, SentKey::Value) {
             Err(None) => self.option(goal, &plan, SentKey::Null)?,

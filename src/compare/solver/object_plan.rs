@@ -1,7 +1,7 @@
 //! The requirements of an object to search for: a plan for each key that a condition names, and requirements that any key may
 //! satisfy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -13,6 +13,16 @@ use super::formula::Formula;
 use super::part::{Name, Part};
 use super::read::SentKey;
 use super::{Pin, Term, TermLiteral};
+
+/// A key that may satisfy a requirement.
+#[derive(Debug, Clone)]
+pub(super) enum Candidate<'s> {
+    Named(Name<'s>),
+    /// A new one, which these views needn't see.
+    New {
+        unseen: Vec<usize>,
+    },
+}
 
 /// Whether one view must see a key, besides its literals.
 #[derive(Debug, Clone, Copy, Default)]
@@ -143,11 +153,22 @@ impl<'s> ObjectPlan<'_, 's> {
         self.ranges.iter().any(|range| range.low > 0 || range.high < u64::MAX)
     }
 
-    /// The conditions on names.
-    pub(super) fn key_rules(&self) -> impl Iterator<Item = &Rc<Formula>> {
+    /// The conditions on names, with the views that have them.
+    pub(super) fn key_rules(&self) -> impl Iterator<Item = (usize, &Rc<Formula>)> {
         self.general.iter().filter_map(|atom| match &atom.part {
-            Part::Keys(formula) => Some(formula),
+            Part::Keys(formula) => Some((atom.view, formula)),
             _ => None,
         })
+    }
+
+    /// All sets of views that may not see a new key: what a view drops needn't follow its conditions on names.
+    pub(super) fn unseen(&self) -> Vec<Vec<usize>> {
+        let with_rules: BTreeSet<usize> = self.key_rules().map(|(view, _)| view).collect();
+        let mut sets = vec![Vec::new()];
+        for view in with_rules {
+            let more: Vec<Vec<usize>> = sets.iter().map(|set| set.iter().copied().chain([view]).collect()).collect();
+            sets.extend(more);
+        }
+        sets
     }
 }

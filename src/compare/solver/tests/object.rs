@@ -61,6 +61,16 @@ fn names_of_keys_follow_the_rules_about_them() {
 }
 
 #[test]
+fn a_key_that_one_side_drops_needs_no_allowed_name_there() {
+    let map = |values: Value| ruled(json!({"type": "object", "additionalProperties": values}), &["self.exists(k, k != 'x')"]);
+    let (defaulted, plain) = (map(json!({"type": "string", "default": "ab"})), map(json!({"type": "string"})));
+    // The new side drops the null, and then no key is left.
+    let found = sat(refused(&defaulted, &plain));
+    assert!(found.as_object().unwrap().iter().all(|(key, value)| key == "x" || value.is_null()), "{found}");
+    unsat(refused(&plain, &defaulted));
+}
+
+#[test]
 fn values_of_a_map_have_their_own_conditions() {
     let values = |most: i64| json!({"type": "object", "additionalProperties": {"type": "integer", "maximum": most}});
     let lost = sat(refused(&values(9), &values(8)));
