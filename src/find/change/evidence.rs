@@ -29,6 +29,8 @@ pub(super) struct ResourceNames<'a> {
     pub group: &'a str,
     pub version: &'a str,
     pub kind: &'a str,
+    /// Whether objects of other versions are stored in this one, which needn't accept them.
+    pub stores_others: bool,
 }
 
 impl ResourceNames<'_> {
@@ -101,7 +103,17 @@ pub(super) fn attach(
         let inhabited = LazyCell::new(|| witnesses.is_inhabited());
         let reversed = LazyCell::new(|| witnesses.reversed(&budget.part(2)));
         let mut left = FULL_PRICE * SHOWN;
-        let show = |(at, draft)| (at, show(draft, &witnesses, &|| *inhabited, &|path| gains(&reversed, path), (&mut left, budget)));
+        let mut show_one = |draft| show(draft, &witnesses, &|| *inhabited, &|path| gains(&reversed, path), (&mut left, budget));
+        let show = |(at, draft): (usize, FactDraft)| {
+            let lossy = (resource.stores_others && draft.fact.affects.contains(Affected::Data)).then(|| draft.fact.clone());
+            let fact = show_one(draft);
+            match lossy {
+                Some(lossy) if !fact.affects.contains(Affected::Data) => {
+                    (at, FactDraft::unshown(lossy, "objects of other versions are stored in this one, whether or not it accepts them"))
+                }
+                _ => (at, fact),
+            }
+        };
         others.into_iter().map(show).collect::<Vec<_>>()
     };
     let (mut facts, shown) = match one_way {

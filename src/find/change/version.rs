@@ -119,7 +119,9 @@ impl<'a, 't> CrdComparison<'a, 't> {
     }
 
     pub(super) fn resource<'s>(&'s self, version: &'s Version<'t>) -> ResourceNames<'s> {
-        ResourceNames { group: self.new.group(), version: version.name, kind: self.new.kind() }
+        let is_other = |other: &Version<'_>| other.served && other.name != version.name;
+        let stores_others = version.storage && self.new.versions.iter().any(is_other);
+        ResourceNames { group: self.new.group(), version: version.name, kind: self.new.kind(), stores_others }
     }
 
     fn scope<'s>(

@@ -431,6 +431,20 @@ fn an_unserved_version_validates_nothing() {
     }
 }
 
+#[test]
+fn objects_of_another_version_may_be_lost_in_one_that_accepts_nothing() {
+    let (closed, open) = ("{type: object, PUF, not: {}}", "{type: object, PUF}");
+    let class = |stored: usize, other: &str| {
+        let spec = |field: &str| format!("{{type: object, properties: {{s: {field}}}}}");
+        let with = |field: &str| versions(&spec(field), &spec(open), other, stored);
+        judged(&facts(&with(closed), &with("{type: string}"))).0
+    };
+    // What v2 accepts is pruned by v1 if it is stored there.
+    assert_eq!(class(0, "served: true,"), Class::SemanticBreaking);
+    assert_eq!(class(0, "served: false,"), Class::Additive);
+    assert_eq!(class(1, "served: true,"), Class::Additive);
+}
+
 /// Builds two versions, each with a schema of `spec`; the second may be unserved, and either can be the storage version.
 fn versions(first: &str, second: &str, more: &str, stored: usize) -> String {
     let version = |name: &str, index: usize, spec: &str, more: &str| {
