@@ -29,8 +29,8 @@ pub(super) struct ResourceNames<'a> {
     pub group: &'a str,
     pub version: &'a str,
     pub kind: &'a str,
-    /// Whether objects of other versions are stored in this one, which needn't accept them.
-    pub stores_others: bool,
+    /// Whether objects of other versions are stored in or read through this one, which needn't accept them.
+    pub shares_objects: bool,
 }
 
 impl ResourceNames<'_> {
@@ -105,11 +105,11 @@ pub(super) fn attach(
         let mut left = FULL_PRICE * SHOWN;
         let mut show_one = |draft| show(draft, &witnesses, &|| *inhabited, &|path| gains(&reversed, path), (&mut left, budget));
         let show = |(at, draft): (usize, FactDraft)| {
-            let lossy = (resource.stores_others && draft.fact.affects.contains(Affected::Data)).then(|| draft.fact.clone());
+            let lossy = (resource.shares_objects && draft.fact.affects.contains(Affected::Data)).then(|| draft.fact.clone());
             let fact = show_one(draft);
             match lossy {
                 Some(lossy) if !fact.affects.contains(Affected::Data) => {
-                    (at, FactDraft::unshown(lossy, "objects of other versions are stored in this one, whether or not it accepts them"))
+                    (at, FactDraft::unshown(lossy, "objects of other versions pass through this one, whether or not it accepts them"))
                 }
                 _ => (at, fact),
             }

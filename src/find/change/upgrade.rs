@@ -91,7 +91,7 @@ fn of_version(crd: &Crd<'_>, version: &Version<'_>, (from, to): (Server, Server)
     let mut walk = UpgradeWalk { crd, version: version.name, from, to, drafts: Vec::new(), facts: Vec::new(), ranges: BTreeMap::new() };
     walk.node(&old, &new, &FieldPath::root(), true);
     let scale = Scale::of(version);
-    let resource = ResourceNames { group: crd.group(), version: version.name, kind: crd.kind(), stores_others: false };
+    let resource = ResourceNames { group: crd.group(), version: version.name, kind: crd.kind(), shares_objects: false };
     let shown = |drafts: Vec<FactDraft>| {
         let facts = if drafts.is_empty() { Vec::new() } else { attach(drafts, (&old, &scale), (&new, &scale), resource, budget) };
         // Without an object that shows it, there is no change.

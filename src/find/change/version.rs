@@ -44,10 +44,14 @@ impl<'a, 't> CrdComparison<'a, 't> {
                 let scope = self.scope(after, Subject::Field, None, &scales, budget);
                 let sides = ((old, before.schema_key()), (new, after.schema_key()));
                 let (served, start) = (before.served && after.served, self.facts.len());
+                let is_other = |other: &Version<'_>| other.served && other.name != after.name;
+                let shares_objects = (after.storage || after.served) && self.new.versions.iter().any(is_other);
+                let resource = ResourceNames { shares_objects, ..self.resource(after) };
                 let own = ((old.node(), sides.0.1), (new.node(), sides.1.1));
-                if let Some(known) =
-                    self.compared.iter().find(|known| known.served == served && known.scales == scales && known.is_repeated_by(own))
-                {
+                let alike = |known: &&Compared<'t>| {
+                    (known.served, known.shares_objects) == (served, shares_objects) && known.scales == scales && known.is_repeated_by(own)
+                };
+                if let Some(known) = self.compared.iter().find(alike) {
                     let moved = (Repeat { from: known.old, to: own.0 }, Repeat { from: known.new, to: own.1 });
                     let facts = self.facts.get(known.facts.clone()).unwrap_or_default().iter();
                     let facts: Vec<Fact> = facts.map(|fact| fact.repeated(after.name, Some(moved.0), moved.1)).collect();
@@ -55,16 +59,16 @@ impl<'a, 't> CrdComparison<'a, 't> {
                     return;
                 }
                 if served {
-                    let facts = ChangeWalk::new(scope).shown(sides.0, sides.1, self.resource(after));
+                    let facts = ChangeWalk::new(scope).shown(sides.0, sides.1, resource);
                     self.facts.extend(self.seen_by_clients(facts, before, after));
                 } else {
                     let drafts = ChangeWalk::new(scope).drafts(sides.0, sides.1).into_iter().map(unserved).collect::<Vec<_>>();
                     self.facts.extend(match self.options.witnesses {
-                        true => super::evidence::attach(drafts, (old, &scales.0), (new, &scales.1), self.resource(after), budget),
+                        true => super::evidence::attach(drafts, (old, &scales.0), (new, &scales.1), resource, budget),
                         false => drafts.into_iter().map(|draft| draft.fact).collect(),
                     });
                 }
-                self.compared.push(Compared { old: own.0, new: own.1, served, scales, facts: start..self.facts.len() });
+                self.compared.push(Compared { old: own.0, new: own.1, served, shares_objects, scales, facts: start..self.facts.len() });
             }
             (None, None) => {}
             (old, new) => {
@@ -119,9 +123,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
     }
 
     pub(super) fn resource<'s>(&'s self, version: &'s Version<'t>) -> ResourceNames<'s> {
-        let is_other = |other: &Version<'_>| other.served && other.name != version.name;
-        let stores_others = version.storage && self.new.versions.iter().any(is_other);
-        ResourceNames { group: self.new.group(), version: version.name, kind: self.new.kind(), stores_others }
+        ResourceNames { group: self.new.group(), version: version.name, kind: self.new.kind(), shares_objects: false }
     }
 
     fn scope<'s>(
@@ -230,6 +232,7 @@ pub(super) struct Compared<'t> {
     old: (Node<'t>, Node<'t>),
     new: (Node<'t>, Node<'t>),
     served: bool,
+    shares_objects: bool,
     scales: (Scale, Scale),
     facts: std::ops::Range<usize>,
 }
