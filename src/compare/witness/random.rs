@@ -31,6 +31,8 @@ const MAX_GUESSES: usize = 200;
 /// The cost of a try, and of each value of an object that is sent and each error in it, relative to that of a condition.
 const TRY: usize = 200;
 const REQUEST: usize = 256;
+/// How many errors of an object cost nothing.
+const FEW_ERRORS: usize = 16;
 
 /// What random objects show about a change.
 pub enum Trial {
@@ -235,7 +237,7 @@ impl Witnesses<'_> {
     }
 
     fn counted(&self, response: Response) -> Response {
-        let handled = value_count(&response.stored) + response.errors.len();
+        let handled = value_count(&response.stored) + response.errors.len().saturating_sub(FEW_ERRORS);
         self.budget.spend(response.steps.saturating_add(REQUEST * handled));
         response
     }
